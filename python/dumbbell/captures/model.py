@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NotRequired, cast
+from typing import Annotated, Any, Final, Literal, NotRequired, TypeVar, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter
 from typing_extensions import TypedDict
@@ -11,6 +11,9 @@ from typing_extensions import TypedDict
 from dumbbell.documents import read_as
 
 SUMMARY: Final = "capture.json"
+_T = TypeVar("_T")
+_Items = Annotated[list[_T], Field(fail_fast=True)]
+"""A list that is read up to its first wrong item, as those of runs."""
 _Count = Annotated[int, Field(ge=0, lt=2**63)]
 _Time = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 
@@ -28,14 +31,14 @@ class Notes(TypedDict):
 
     frames: _Count
     headless_frames: _Count
-    unknown_links: list[tuple[_Count, _Count]]
+    unknown_links: _Items[Annotated[list[_Count], Field(min_length=2, max_length=2)]]
     cut_files: _Count
     damages: _Count
     capture_drops: _Count
     backward_steps: _Count
     largest_backward_step_ns: _Time
     overlapping_files: _Count
-    others: list[Protocol]
+    others: _Items[Protocol]
 
 
 class Between(TypedDict):
@@ -50,11 +53,11 @@ class Summary(TypedDict):
 
     __pydantic_config__ = ConfigDict(strict=True, extra="allow", allow_inf_nan=False)  # type: ignore[misc]
 
-    files: Annotated[list[str], Field(min_length=1)]
-    digests: NotRequired[list[str]]
+    files: Annotated[_Items[str], Field(min_length=1)]
+    digests: NotRequired[_Items[str]]
     """Digest of each file (`captures.files`). Without them, the files are not read again."""
-    only: list[str]
-    decode_as: list[str]
+    only: _Items[str]
+    decode_as: _Items[str]
     at: Literal["sender", "receiver", "middle"] | None
     origin_ns: _Time
     end_ns: _Time
@@ -64,7 +67,7 @@ class Summary(TypedDict):
     connections: _Count
     evicted: _Count
     notes: Notes
-    interfaces: NotRequired[list[str | None]]
+    interfaces: NotRequired[_Items[str | None]]
     segments_of_connections: NotRequired[_Count]
     segments_incomplete: NotRequired[bool]
     between: NotRequired[Between]

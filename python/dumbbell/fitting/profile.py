@@ -11,7 +11,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict
 
 from dumbbell import inputs
-from dumbbell.documents import content, damaged
+from dumbbell.documents import content, damaged, parsed
 from dumbbell.errors import Damaged
 from dumbbell.fitting.fitted import Fit
 from dumbbell.fitting.logs.algorithms import known
@@ -57,7 +57,7 @@ def read(path: Path) -> Fit:
     from pydantic import ValidationError
 
     try:
-        found = _Document.model_validate_json(content(path, _LARGEST)).fit
+        found = _Document.model_validate(parsed(path, content(path, _LARGEST), _HINT)).fit
     except ValidationError as error:
         raise damaged(path, error, _HINT) from error
     if not _is_sound(asdict(found)):

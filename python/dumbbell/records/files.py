@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dumbbell import parquet
-from dumbbell.documents import content
+from dumbbell.documents import LARGEST_DOCUMENT, content, parsed
 from dumbbell.errors import Damaged
 from dumbbell.outputs import write
 
@@ -34,12 +34,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
     NaN, half a surrogate pair and more than 200 levels are broken, too: other readers stumble over them.
     """
-    from pydantic_core import from_json
-
-    try:
-        value = from_json(content(path), allow_inf_nan=False)
-    except ValueError as error:
-        raise Damaged(f"{path} cannot be read", str(error)) from error
+    value = parsed(path, content(path, LARGEST_DOCUMENT), allow_inf_nan=False)
     if not isinstance(value, dict):
         raise Damaged(f"{path} holds no JSON object", f"found {type(value).__name__}")
     return value

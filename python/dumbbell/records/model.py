@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NotRequired
+from typing import Annotated, Any, Final, Literal, NotRequired, TypeVar
 
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, TypeAdapter
 from typing_extensions import TypedDict
@@ -26,6 +26,9 @@ _LARGEST: Final = 2**64 - 1
 Number = Annotated[float, Field(ge=-_LARGEST, le=_LARGEST)]
 """Bounded, so that sums and quotients of figures are finite."""
 Count = Annotated[int, Field(ge=0, le=_LARGEST)]
+_T = TypeVar("_T")
+Items = Annotated[list[_T], Field(fail_fast=True)]
+"""A list that is read up to its first wrong item: errors of all of a stranger's would fill the memory."""
 Verdict = Literal["valid", "suspect", "invalid"]
 _Table = dict[str, Any]
 
@@ -82,7 +85,7 @@ class Machine(TypedDict, total=False):
     cores: Count | None
     memory_bytes: Count | None
     hypervisor: bool | None
-    load_average: list[Number] | None
+    load_average: Items[Number] | None
 
 
 class AcksOfLab(TypedDict, total=False):
@@ -141,14 +144,14 @@ class Manifest(TypedDict, total=False):
     run_id: str
     engine: str
     started_at: str
-    command: list[str]
+    command: Items[str]
     scenario_source: str | None
-    overrides: list[str] | None
-    tags: list[Annotated[str, StringConstraints(pattern=names.PATTERN)]]
+    overrides: Items[str] | None
+    tags: Items[Annotated[str, StringConstraints(pattern=names.PATTERN)]]
     tool: Tool | None
     machine: Machine | None
     wall_s: Number | None
-    algorithms: list[Loaded] | None
+    algorithms: Items[Loaded] | None
     path: str | None
     lab: Lab | None
     kernel: Kernel | None
@@ -177,13 +180,13 @@ class Rerouting(TypedDict):
     """Effects of an event that makes routers look for other routes."""
 
     at_s: Number
-    events: list[str]
+    events: Items[str]
     converged_s: Number | None
     changes: Count
     routers: Count
     lost_packets: Count | None
     looped_packets: Count | None
-    outages_s: list[Outage] | None
+    outages_s: Items[Outage] | None
 
 
 class Responsiveness(TypedDict):
@@ -212,15 +215,15 @@ class Summary(TypedDict):
     __pydantic_config__ = STRICT  # type: ignore[misc]
 
     verdict: Verdict
-    reasons: list[Check]
-    checks: list[Check]
+    reasons: Items[Check]
+    checks: Items[Check]
     duration_s: Number
-    flows: list[_Flow]
-    links: list[_Link]
+    flows: Items[_Flow]
+    links: Items[_Link]
     jain_index: Annotated[Number | None, _Null]
-    jain_window_s: Annotated[Annotated[list[Number], Field(min_length=2, max_length=2)] | None, _Null]
+    jain_window_s: Annotated[Annotated[Items[Number], Field(min_length=2, max_length=2)] | None, _Null]
     responsiveness: Annotated[Responsiveness | None, _Null]
-    rerouting: Annotated[list[Rerouting] | None, _Null]
+    rerouting: Annotated[Items[Rerouting] | None, _Null]
     attempts: Annotated[Attempts | None, _Null]
 
 

@@ -7,11 +7,11 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from dumbbell.documents import content, damaged
+from dumbbell.core import core
+from dumbbell.documents import MOST_VALUES_OF_PLAN, check_values, content, damaged
 from dumbbell.errors import Damaged
 from dumbbell.outputs import write
 from dumbbell.plan import wire
-from dumbbell.plan.network import network
 from dumbbell.plan.types import Plan
 from dumbbell.records.files import MOST_INDENTED, write_json
 
@@ -35,12 +35,12 @@ def read_plan(path: Path, written: Plan | None = None) -> Plan:
     found = content(path)
     if written is not None and found == f"{wire.text(written)}\n".encode():
         return written
+    check_values(path, found, MOST_VALUES_OF_PLAN)
     try:
-        plan = wire.read(found)
+        # What is no plan is refused by the core, in little memory: pydantic's errors have copies of all of it.
+        core.network(found.decode())
+        return wire.read(found)
     except ValidationError as error:
         raise damaged(path, error, _HINT) from error
-    try:
-        network(plan)
-    except RuntimeError as error:
+    except (RuntimeError, UnicodeDecodeError) as error:
         raise Damaged(f"{path} cannot be read", str(error), _HINT) from error
-    return plan

@@ -51,6 +51,9 @@ class Lookout:
     def _source(self, folder: Path, manifest: str, lock: str) -> str | None:
         """The scenario of a run or a study that goes on; `None` of any other."""
         path = folder / manifest
+        # Nothing is read of what a stranger left: only a process of this machine can hold the lock.
+        if not is_locked(folder / lock):
+            return None
         try:
             stamp = path.stat().st_mtime_ns
         except OSError:
@@ -64,7 +67,7 @@ class Lookout:
                     source = os.path.normpath(said["scenario_source"])
             known = stamp, source
         self._known[folder] = known
-        return known[1] if known[1] is not None and is_locked(folder / lock) else None
+        return known[1]
 
 
 def _names(folder: Path) -> Iterator[str]:

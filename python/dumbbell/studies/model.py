@@ -6,17 +6,25 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NotRequired
 
-from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, TypeAdapter
 from typing_extensions import TypedDict
 
 from dumbbell.documents import read_as
 from dumbbell.errors import Damaged
-from dumbbell.records.model import STRICT, Count, Kernel, Machine, Number, Tool
+from dumbbell.records.model import STRICT, Count, Items, Kernel, Machine, Number, Tool
 from dumbbell.statistics.verdicts import Answer
 from dumbbell.studies.directory import MANIFEST
 
-Value = bool | Annotated[int, Field(ge=-(2**63), lt=2**63)] | Number | str | list[Any] | dict[str, Any]
-"""The value of a varied key in a cell."""
+
+def _is_value(value: object) -> object:
+    is_number = isinstance(value, int) and -(2**63) <= value < 2**63
+    if is_number or (isinstance(value, float) and abs(value) < 2**64) or isinstance(value, str | list | dict):
+        return value
+    raise ValueError("it is no value of a key")
+
+
+Value = Annotated[Any, AfterValidator(_is_value)]
+"""The value of a varied key in a cell: a truth value, a number, a text, a list or a table."""
 AGAIN: Final = "repeat the study's command: it keeps the finished runs and writes this file anew"
 
 
@@ -61,19 +69,19 @@ class Manifest(TypedDict):
     name: str
     engine: str
     status: str
-    cells: list[dict[str, Value]]
+    cells: Items[dict[str, Value]]
     runs: Annotated[int, Field(ge=0, lt=2**53)]
     repetitions: Annotated[int, Field(ge=0, lt=2**32)]
-    rounds: NotRequired[list[Annotated[list[Any], Field(min_length=2, max_length=2)]]]
+    rounds: NotRequired[Items[Annotated[list[Any], Field(min_length=2, max_length=2)]]]
     repeat: NotRequired[Repeat]
     started_at: NotRequired[str]
     continued_at: NotRequired[str | None]
     scenario_source: NotRequired[str | None]
     starts_ns: NotRequired[Count | None]
-    equal: NotRequired[list[str]]
-    equal_cells: NotRequired[list[list[Count]]]
-    too_wide: NotRequired[list[TooWide]]
-    expectations: NotRequired[list[Expected]]
+    equal: NotRequired[Items[str]]
+    equal_cells: NotRequired[Items[Items[Count]]]
+    too_wide: NotRequired[Items[TooWide]]
+    expectations: NotRequired[Items[Expected]]
     cost: NotRequired[Cost]
     tool: NotRequired[Tool | None]
     machine: NotRequired[Machine | None]
@@ -92,7 +100,7 @@ class Index(TypedDict):
 
     __pydantic_config__ = STRICT  # type: ignore[misc]
 
-    parts: list[Part]
+    parts: Items[Part]
 
 
 class RefusedRun(TypedDict):
@@ -112,7 +120,7 @@ class Refused(TypedDict):
 
     __pydantic_config__ = ConfigDict(strict=True, extra="ignore")  # type: ignore[misc]
 
-    runs: list[RefusedRun]
+    runs: Items[RefusedRun]
 
 
 class Progress(TypedDict):
@@ -123,7 +131,7 @@ class Progress(TypedDict):
     runs: Count
     of: Count
     failed: Count
-    at: datetime
+    at: Annotated[datetime, Field(strict=False)]
     found: NotRequired[Count]
     wall_s: NotRequired[Number | None]
     left_s: NotRequired[Number | None]
