@@ -14,6 +14,7 @@ import pytest
 
 from dumbbell.documents import MOST_VALUES
 from dumbbell.errors import Damaged
+from dumbbell.hunt.log import Log
 from dumbbell.records.files import lock, read_json
 from dumbbell.server.going import Lookout
 
@@ -84,3 +85,9 @@ def test_documents_of_what_does_not_go_on_are_not_read(
     with lock(place / name):
         assert "a.toml" in lookout.look()
     assert looked == [place / manifest]
+
+
+def test_a_long_line_of_a_hunt_is_refused_before_it_is_parsed(tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_text(f'{{"events": [{"[]," * 100_000} 0]}}\n')
+    with pytest.raises(Damaged, match="line 1: it has more than 64 KiB"):
+        Log(tmp_path / "log.jsonl")

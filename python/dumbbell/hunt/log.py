@@ -6,6 +6,7 @@ is a function of its seed and of these results, and so continues as if it had ne
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,8 @@ from dumbbell.scenario.hunt import KINDS
 FILE: Final = "log.jsonl"
 LARGEST: Final = 1 << 30
 """Bytes of the log of two million candidates."""
+LONGEST: Final = 64 << 10
+"""Bytes of a line. As objects of Python, one takes up to thirty times as much memory."""
 
 
 class Log:
@@ -37,8 +40,10 @@ class Log:
         whole = text.rfind(b"\n") + 1
         if whole < len(text):
             os.truncate(path, whole)
-        for number, line in enumerate(text[:whole].splitlines(), 1):
+        for number, line in enumerate(io.BytesIO(text[:whole]), 1):
             try:
+                if len(line) > LONGEST:
+                    raise ValueError(f"it has more than {LONGEST >> 10} KiB")
                 candidate, result = _parsed(json.loads(line))
             except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
                 hint = "remove this line and those after it: the same command finds them again"
