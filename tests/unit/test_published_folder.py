@@ -219,7 +219,7 @@ def read_all(place: Path) -> None:
         ('scenario = "one.toml"', 'scenario = "no.toml"', "no such file"),
         ('like = "one"', 'like = "two"', "which is not a part before it"),
         ('name = "one-slow"', 'name = "one"', "two parts are called"),
-        ('source = "page 3: a larger buffer is better"', 'source = ""', "source: string should have"),
+        ('source = "page 3: a larger buffer is better"', 'source = ""', "string should have at least 1 character"),
         ('source = "page 9"\n', "", "source: field required"),
         ('source = "page 9"\n', 'source = "page 9"\nabout = "cows"\n', "only the claim 'Cows fly' has about = 'cows'"),
         ('part = "one"\n', 'part = "two"\n', "is judged by part 'two', which there is not"),
@@ -231,7 +231,7 @@ def read_all(place: Path) -> None:
         ("arguments.least", "arguments.most", "does not take these arguments"),
         ('judge = "was_run"', 'judge = "print_all"', "no function 'print_all'"),
         ('metric = "goodput"\nkey', 'metric = "speed"\nkey', "no metric 'speed'"),
-        ('kind = "bars"', 'kind = "pies"', "kind: input should be"),
+        ('kind = "bars"', 'kind = "pies"', "kind: there is no 'pies'"),
         ("factor = 1e6", "factor = 0", "factor: input should be greater than 0"),
         ('notes = ["short"]', 'engines = ["warp"]', "no engine 'warp'"),
         ('each = "ccs"', 'each = "cc"', "is not a list of tables"),
@@ -296,7 +296,7 @@ def test_tables_within_tables_are_written_out() -> None:
         "lists": {"ccs": [{"cc": "reno"}, {"cc": "bbr"}]},
         "a": [{"each": "ccs", "of": "{cc}", "b": [{"each": {"n": [1, 2]}, "text": "{cc} {n}", "n": "{n}"}]}, 5],
     }
-    assert expanding.expanded(data) == {
+    assert expanding.expanded(data)[0] == {
         "a": [
             {"of": "reno", "b": [{"text": "reno 1", "n": 1}, {"text": "reno 2", "n": 2}]},
             {"of": "bbr", "b": [{"text": "bbr 1", "n": 1}, {"text": "bbr 2", "n": 2}]},

@@ -40,7 +40,8 @@ def _of_reproduction(directory: Path, format: str, output: Path | None) -> list[
     where, within = output or directory / f"{hand_in.STEM}.{format}", None if output else directory
     with only(agreed):
         done = running.done(directory, study)
-        return hand_in.write(study, done, ordered.command, ordered.lacking, format, where, within)
+        texts = [*ordered.lacking, *ordered.shortened(study, done)]
+        return hand_in.write(study, done, ordered.commands(study, done), texts, format, where, within)
 
 
 def _overlay(

@@ -80,7 +80,7 @@ def command(
     from dumbbell.execute.names import executor as named
     from dumbbell.published.registry import KEYS, chosen, reproduction
     from dumbbell.published.running import check, orders, runnable
-    from dumbbell.published.stranger import is_folder, stranger
+    from dumbbell.published.stranger import is_folder
     from dumbbell.scenario.file.started import only
     from dumbbell.studies.directory import check_default
 
@@ -96,12 +96,13 @@ def command(
     if not is_folder(key):
         study, agreed = reproduction(key), None
     elif list_:
-        study, agreed = stranger(Path(key)).data, None
+        study, agreed = _looked_at(key, agree, ordered)
     else:
         study, agreed = of_folder(key, agree, ordered)
     wanted = ordered(study)
     if list_:
-        _list(wanted, study)
+        with only(agreed):
+            _list(wanted, study)
         return 0
     elsewhere = named(executor, address, store, jobs)
     lacking: Sequence[Lacking] = ()
@@ -139,6 +140,24 @@ def of_folder(
     return found.trusted(), programs
 
 
+def _looked_at(
+    name: str, agree: bool, ordered: Callable[[Reproduction], Sequence[Order]]
+) -> tuple[Reproduction, list[str] | None]:
+    """The study in a folder, checked as for a run; without its code, which stderr notes, if the user has not agreed."""
+    from dumbbell.cli.output import say
+    from dumbbell.published.folder import CODE
+    from dumbbell.published.stranger import stranger
+    from dumbbell.server.agreement import NotAgreed
+
+    try:
+        return of_folder(name, agree, ordered)
+    except NotAgreed:
+        found = stranger(Path(name))
+        if found.code is not None:
+            say(f"note: {CODE} is not checked: it runs once you agree (--agree)", sys.stderr)
+        return found.data, None
+
+
 @dataclass(frozen=True)
 class Place:
     """A reproduction, and where it is kept."""
@@ -165,7 +184,7 @@ class Place:
         from dumbbell.published.stranger import is_folder
 
         study = str(Path(self.name).resolve()) if is_folder(self.name) else self.name
-        # As a text: a command that a folder keeps is not told (`Ordered.command`).
+        # As a text: a command that a folder keeps is not told (`Ordered.commands`).
         altered = [f"Set by --set, so that all that follows is of another study: {one}" for one in self.overrides]
         return Ordered(study, self.name, self.engine, self.quick, (*altered, *lacking))
 
@@ -176,7 +195,8 @@ class Place:
         ordered = self.ordered([one.text for one in lacking])
         running.keep(self.folder, ordered)
         done = running.done(self.folder, self.study)
-        return done, report.write(self.study, done, self.folder, ordered.command, ordered.lacking)
+        texts = [*ordered.lacking, *ordered.shortened(self.study, done)]
+        return done, report.write(self.study, done, self.folder, ordered.commands(self.study, done), texts)
 
 
 def _reproduce(

@@ -98,6 +98,15 @@ class Claim(Table):
 
 
 _PLACE: Final = re.compile(r"\{([^{}]+)\}")
+_NAME: Final = re.compile(r"[A-Za-z_][\w.-]*")
+
+
+def places(value: Any) -> list[str]:
+    """The names of the places `{name}` in a value's texts."""
+    if isinstance(value, str):
+        return [name for name in _PLACE.findall(value) if _NAME.fullmatch(name)]
+    inner = [*value, *value.values()] if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return [name for one in inner for name in places(one)]
 
 
 def filled(value: Any, names: Mapping[str, Any]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import inspect
 import io
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
@@ -20,8 +20,9 @@ from dumbbell.engines.registry import names
 from dumbbell.errors import InputError
 from dumbbell.hints import nearest
 from dumbbell.names import PATTERN
+from dumbbell.published.checking import check_unit
 from dumbbell.published.claims import Claim, Value
-from dumbbell.published.expanding import expanded
+from dumbbell.published.expanding import Origin, expanded
 from dumbbell.published.judge import Judge
 from dumbbell.published.judging import NOT_RUN
 from dumbbell.published.model import (
@@ -37,7 +38,8 @@ from dumbbell.published.model import (
     Studies,
 )
 from dumbbell.published.model import Table as Printed
-from dumbbell.published.rules import rule
+from dumbbell.published.refusing import refused, unknown
+from dumbbell.published.rules import Rule, rule
 from dumbbell.published.settings import settings
 from dumbbell.published.telling import values_told
 from dumbbell.report.overlay import plots_of
@@ -176,16 +178,19 @@ def _wrong(folder: Path, wrong: str, hint: str = "") -> InputError:
 def _file(folder: Path) -> _File:
     path = folder / FILE
     text = inputs.read_named(path, LARGEST, path)
+    origins: dict[Any, Origin] = {}
     try:
-        return _File.model_validate(expanded(parse(text)))
+        try:
+            data, origins = expanded(parse(text))
+        except InputError as error:
+            raise InputError(f"{path}: {error.what}", error.why, error.hint) from None
+        return _File.model_validate(data)
     except RecursionError:
         raise _wrong(folder, "tables that stand for others are nested too deeply") from None
     except TOMLDecodeError as error:
         raise InputError(f"{path} is no TOML", str(error)) from None
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise _wrong(folder, f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}") from None
+        raise refused(path, error, _File, origins) from None
 
 
 def _numbers(folder: Path) -> Iterator[tuple[str, Published]]:
@@ -217,9 +222,9 @@ def _number(place: str, row: Mapping[str, str]) -> Published:
     )
 
 
-def _check_metric(place: str, metric: str, known: Container[str] = METRICS) -> None:
+def _check_metric(place: str, metric: str, known: Collection[str] = METRICS) -> None:
     if metric not in known:
-        raise InputError(f"{place}: there is no metric {metric!r}", hint="the reference of metrics lists them")
+        raise unknown(f"{place}: there is no metric {metric!r}", metric, known, "metrics")
 
 
 def _check_part(folder: Path, part_keys: _Part) -> None:
@@ -373,12 +378,27 @@ def _finding(
             judged: Judged = function(studies[claim.part], **claim.arguments, **others)
             return judged
     else:
-        for value in claim.values.values():
-            _check_metric(f"{folder / FILE}: the claim {claim.text!r}", value.metric)
+        at = f"{folder / FILE}: the claim {claim.text!r}"
+        for key, value in claim.values.items():
+            _check_metric(at, value.metric)
+            check_unit(f"{at}: values.{key}", value)
         rules = tuple(rule(text, confidence) for text in claim.holds)
-        for name, member in (named for one in rules for named in one.names()):
-            known = claim.values.get(name)
-            if known is None or (isinstance(known.of, dict) and member not in known.of):
-                raise _wrong(folder, f"the claim {claim.text!r} has no value {name}{f'.{member}' if member else ''}")
+        for one in rules:
+            _check_names(f"{at}: the rule {one.text!r}", claim, one)
+        if claim.tell == "ratios" and rules[0].ratio() is None:
+            raise InputError(f"{at}: tell = 'ratios' without a ratio", f"its rule is {rules[0].text!r}")
         judge = Judge(claim, rules, parts, confidence)
     return Finding(claim.text, judge, claim.printed, claim.reading, claim.rule, claim.source, claim.ours, claim.about)
+
+
+def _check_names(at: str, claim: Claim, rule: Rule) -> None:
+    """Raise `InputError` if a rule names a value, or a member of one, that the claim has not."""
+    for name, member in rule.names():
+        value = claim.values.get(name)
+        if value is None:
+            raise unknown(f"{at}: the claim has no value {name}", name, claim.values, "its values")
+        if isinstance(value.of, dict) and member not in value.of:
+            raise unknown(f"{at}: {name} has no member {member}", member or "", value.of, "its members")
+        if member is not None and value.by is None and not isinstance(value.of, dict):
+            hint = f'write {name}, or values.{name}.by = "flows.0.cc"'
+            raise InputError(f"{at}: {name} has no member {member}", f"{name} is one figure", hint)

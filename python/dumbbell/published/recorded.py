@@ -13,7 +13,7 @@ from dumbbell.published.figures import Figures
 from dumbbell.published.model import Cell
 from dumbbell.records.directory import RUNS
 from dumbbell.records.run import Run
-from dumbbell.studies.single import scenario_of, simulate_again
+from dumbbell.studies.single import readable, scenario_of, simulate_again
 
 if TYPE_CHECKING:
     from dumbbell.studies import Study
@@ -49,11 +49,8 @@ def _usable(study: Study, cell: int) -> Iterator[Run]:
     for repetition, run_id in rows.select("repetition", "run_id").iter_rows():
         place = study.directory / FOLDER / str(cell) / str(repetition)
         kept = [study.directory / RUNS / f"{name}-{run_id}", *sorted(place.glob(f"{name}-*"))]
-        found = next((path for path in kept if (path / "summary.json").exists()), None)
-        if found is not None:
-            yield Run(found)
-        else:
-            yield simulate_again(study, scenario_of(study, cell, repetition), cell, repetition, place)
+        found = readable(cell, repetition, kept)
+        yield found or simulate_again(study, scenario_of(study, cell, repetition), cell, repetition, place)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
@@ -14,14 +15,16 @@ from dumbbell.engines.capabilities import BESIDE_S
 from dumbbell.engines.events import OnEvent
 from dumbbell.engines.names import SIMULATE
 from dumbbell.engines.registry import capabilities, names
-from dumbbell.errors import DumbbellError, InputError
+from dumbbell.errors import Damaged, DamagedFile, DumbbellError, InputError
 from dumbbell.execute import Executor
 from dumbbell.frozen import dataclass
 from dumbbell.published.model import Part, Reproduction
 from dumbbell.records import manifest as manifests
 from dumbbell.records.files import read_json, write_json
+from dumbbell.report import words
 from dumbbell.scenario.file.loading import Draft, read
-from dumbbell.studies.directory import check_place
+from dumbbell.scenario.source import show
+from dumbbell.studies.directory import MANIFEST, check_place
 from dumbbell.studies.prepared import prepared
 from dumbbell.studies.results import Study
 
@@ -182,11 +185,38 @@ class Ordered:
     quick: bool = False
     lacking: tuple[str, ...] = ()
 
-    @property
-    def command(self) -> str:
-        """The command that repeats it. A folder may be a stranger's, so none is kept there: readers copy it."""
-        asked = ["--engine", self.engine] if self.engine else []
-        return command("reproduce", self.named, *asked, *["--quick"] * self.quick)
+    def commands(self, study: Reproduction, parts: Collection[str]) -> str:
+        """The commands that repeat these parts, a line each. A folder may be a stranger's, so none is kept there:
+        readers copy it."""
+        default = {part.name for part in study.parts if part.variant_of is None and self._can_run(part)}
+        named = [part.name for part in study.parts if part.name in parts]
+        is_whole = default <= {*named} or not named
+        rest = [name for name in named if not (is_whole and name in default)]
+        asked = [*(["--engine", self.engine] if self.engine else []), *["--quick"] * self.quick]
+        lines = [*([[]] if is_whole else []), *([[one for name in rest for one in ("--part", name)]] if rest else [])]
+        return "\n".join(command("reproduce", self.named, *asked, *options) for options in lines)
+
+    def _can_run(self, part: Part) -> bool:
+        return self.engine is None or self.engine in part.engines
+
+    def shortened(self, study: Reproduction, parts: Collection[str]) -> list[str]:
+        """The keys that `--quick` sets, by which runs of these parts are fewer or shorter; nothing without it."""
+        same: dict[str, list[str]] = {}
+        for part in study.parts if self.quick else ():
+            if part.name in parts and part.quick:
+                same.setdefault(", ".join(_set(part.quick)), []).append(part.name)
+        return [f"--quick sets {keys} in {words.listed(names)}." for keys, names in same.items()]
+
+
+def _set(quick: Mapping[str, object]) -> Iterator[str]:
+    """Keys with their values: `duration = "15 s"`, `fewer values of flows.0.cc`."""
+    for key, value in quick.items():
+        if key == "sweep" and isinstance(value, Mapping):
+            rows = [value, *(row for table in ("zip", "cases") for row in value.get(table, ()))]
+            keys = [name for row in rows for name in row if name not in ("zip", "cases", "name")]
+            yield f"a sweep of its own of {words.listed(list(dict.fromkeys(keys)))}"
+        else:
+            yield f"{key} = {show(value)}"
 
 
 def is_reproduction(place: Path) -> bool:
@@ -215,7 +245,7 @@ def kept(place: Path) -> Ordered:
         if (named := str(found["named"])).startswith("-"):
             raise ValueError(f"{named!r} is an option, and no study")
         return Ordered(str(found["study"]), named, known, quick, tuple(map(str, found["lacking"])))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, Damaged) as error:
         raise InputError(f"{path} is damaged", str(error), "repeat its command with --as-is") from None
 
 
@@ -228,13 +258,30 @@ def _make(place: Path) -> None:
 def done(place: Path, study: Reproduction) -> dict[str, Study]:
     """The parts that were run, in the study's order, without those whose runs were deleted.
 
-    Studies lie beside the report, which may be a stranger's: wherever its notes lead, no other study is opened.
+    Studies lie beside the report, which may be a stranger's: wherever its notes lead, no other study is opened. Those
+    that are damaged, or of which no run is left, are absent, and a warning tells of them.
     """
     noted, beside = _noted(place), place.parent / STUDIES
     found = {part.name: beside / Path(str(noted[part.name])).name for part in study.parts if part.name in noted}
-    return {name: Study(path) for name, path in found.items() if (path / "study.json").exists()}
+    studies = {name: _opened(name, path) for name, path in found.items() if (path / MANIFEST).exists()}
+    return {name: one for name, one in studies.items() if one is not None and one.has_runs}
+
+
+def _opened(part: str, path: Path) -> Study | None:
+    """A part's study; `None` if its manifest is damaged, of which a warning tells."""
+    try:
+        return Study(path)
+    except Damaged as error:
+        said = f"{error.what} ({error.why}): part {part} is left out. The same command with --part {part} mends it"
+        warnings.warn(said, DamagedFile, stacklevel=2)
+        return None
 
 
 def _noted(place: Path) -> Mapping[str, str]:
     path = place / DONE
-    return read_json(path) if path.exists() else {}
+    try:
+        return read_json(path) if path.exists() else {}
+    except Damaged as error:
+        said = f"{error.what} ({error.why}): the report lacks each part until it is run again, which keeps its runs"
+        warnings.warn(said, DamagedFile, stacklevel=2)
+        return {}

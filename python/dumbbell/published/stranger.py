@@ -13,6 +13,7 @@ from dumbbell import below, inputs
 from dumbbell.errors import InputError
 from dumbbell.frozen import dataclass
 from dumbbell.published import folder as folders
+from dumbbell.published.checking import check
 from dumbbell.published.model import Reproduction
 from dumbbell.published.registry import KEYS
 from dumbbell.published.running import Order
@@ -72,6 +73,8 @@ def stranger(folder: Path) -> Stranger:
         path = folder / folders.CODE
         code = inputs.read_named(path, folders.LARGEST, path) if path.exists() else None
     data = _read(folder, None)
+    with below.confined(below.Below(folder)):
+        check(folder / folders.FILE, data)
     if data.key in KEYS:
         why = f"{data.key} is a study that comes along, and reports of both would be in one folder"
         raise InputError(f"{folder / folders.FILE}: key = {data.key!r} is taken", why, "choose another key")

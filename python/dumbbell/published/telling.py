@@ -16,7 +16,8 @@ from dumbbell.published.settings import Setting
 from dumbbell.report import words
 from dumbbell.statistics.intervals import Interval
 
-_UNITS: Final = {"Gbit/s": 1e9, "Mbit/s": 1e6, "kbit/s": 1e3, "%": 0.01}
+UNITS: Final = {"Gbit/s": 1e9, "Mbit/s": 1e6, "kbit/s": 1e3, "%": 0.01}
+"""Unit in which values are told -> its size in the metric's own unit; 1 for others."""
 
 
 def told_of(claim: Claim, rules: Sequence[Rule], settings: Sequence[Setting]) -> str:
@@ -163,4 +164,4 @@ def _summary(claim: Claim, rules: Sequence[Rule], settings: Sequence[Setting]) -
 
 def factor(value: Value) -> float:
     """Base units in the unit in which a value is told."""
-    return _UNITS.get(value.unit, 1.0)
+    return UNITS.get(value.unit, 1.0)

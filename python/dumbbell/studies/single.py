@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from dumbbell.below import Below, confined
 from dumbbell.command import command
 from dumbbell.counts import count
 from dumbbell.engines.registry import capabilities, option
-from dumbbell.errors import InputError
+from dumbbell.errors import Damaged, DamagedFile, DumbbellError, InputError
 from dumbbell.records.directory import RUNS
+from dumbbell.records.files import unreadable
 from dumbbell.scenario.file.loading import Draft, checked, read, seeded
 from dumbbell.scenario.model import Scenario
 from dumbbell.studies.cells import KEYS, values
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 
     from dumbbell.pipeline.results import Run
     from dumbbell.statistics.frames import Frames
+
+ALWAYS: Final = ("samples", "links", "flows")
+"""Tables that each run has."""
 
 
 def recorded_runs(study: Frames, most: int, every: bool = False) -> list[tuple[int, Run]]:
@@ -54,21 +59,46 @@ def first_runs(study: Frames, cells: Sequence[int], again: bool = True) -> list[
 
 
 def _recorded(study: Frames, rows: pl.DataFrame, again: bool = True) -> list[tuple[int, Run]]:
-    from dumbbell.pipeline.results import Run
-
     place, found = study.directory / "single-runs", []
     for row in rows.iter_rows(named=True):
         kept = study.directory / RUNS / f"{study.manifest['name']}-{row['run_id']}"
         label = f"cell-{row['cell']}-{row['repetition']}"
-        if not kept.is_dir():
-            kept = next(iter(sorted(place.glob(f"{label}-*"))), kept)
-        if not kept.is_dir():
+        run = readable(row["cell"], row["repetition"], [kept, *sorted(place.glob(f"{label}-*"))])
+        if run is None:
             if not again:
                 raise _no_records(study, row["cell"], row["repetition"])
             named = scenario_of(study, row["cell"], row["repetition"]).model_copy(update={"name": label})
-            kept = simulate_again(study, named, row["cell"], row["repetition"], place).directory
-        found.append((row["cell"], Run(kept)))
+            run = simulate_again(study, named, row["cell"], row["repetition"], place)
+        found.append((row["cell"], run))
     return found
+
+
+def readable(cell: int, repetition: int, places: Iterable[Path]) -> Run | None:
+    """The first of these runs that is complete and whole; `None` if there is none, and a warning names the damage.
+
+    A damaged run stays where it is: one that is carried out again gets its name, and the damaged one a number.
+    """
+    from dumbbell.pipeline.results import Run
+
+    bad = []
+    for place in places:
+        if not place.is_dir() or ".failed-" in place.name:
+            continue
+        try:
+            found = Run(place)
+            _ = found.summary
+            always = {place / f"{table}.parquet" for table in ALWAYS}
+            for path in sorted(always.union(place.glob("*.parquet"))):
+                if why := unreadable(path, whole=True):
+                    raise Damaged(f"{path} cannot be read", why)
+        except DumbbellError as error:
+            bad.append(error)
+            continue
+        return found
+    for one in bad[:1]:
+        said = f"{one.what} ({one.why}): the run of cell {cell}, repetition {repetition} counts as missing"
+        warnings.warn(said, DamagedFile, stacklevel=2)
+    return None
 
 
 def scenario_of(study: Frames, cell: int, repetition: int) -> Scenario:
@@ -99,10 +129,11 @@ def simulate_again(study: Frames, scenario: Scenario, cell: int, repetition: int
 
 
 def _no_records(study: Frames, cell: int, repetition: int) -> InputError:
-    again = command("run", str(study.directory / "scenario.toml"), *option(str(study.manifest["engine"])))
+    again = command("run", str(study.directory / "scenario.toml"), *option(str(study.manifest["engine"])),
+                    "--output", str(study.directory / RUNS))  # fmt: skip
     return InputError(
         f"the run of cell {cell}, repetition {repetition} of {study.directory} has no records",
-        "it was removed, or not kept, and a report starts no programs",
+        "it was removed, damaged, or not kept, and a report starts no programs",
         f"{again} --cell {cell} --repetition {repetition} repeats it",
     )
 
