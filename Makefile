@@ -60,7 +60,7 @@ test:
 test-all: test-thorough test-exhaustive fuzz-guided
 	$(BIN)/python -m tools.second_chances
 
-test-thorough: kernel test-quic $(VENV)/.develop $(VENV)/.page $(VENV)/.web-checks $(VENV)/.test-tools
+test-thorough: kernel test-quic $(VENV)/.develop $(VENV)/.page $(VENV)/.web-checks $(VENV)/.test-tools $(VENV)/.firefox
 	$(BIN)/pytest --numprocesses auto -m thorough tests/unit
 	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "thorough and not real_time and not exhaustive and not alone" $(PARTS)
 	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "thorough and real_time and not exhaustive and not alone" \
@@ -97,7 +97,8 @@ test-alone: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
 test-system:
 	$(MAKE) test-together test-alone PARTS=tests/system
 
-test-web: test-page
+# In Chromium; in Firefox with `make test-web TEST_BROWSER=firefox`.
+test-web: test-page $(if $(filter firefox,$(TEST_BROWSER)),$(VENV)/.firefox)
 	$(MAKE) test-together PARTS=tests/e2e
 
 # The wheel on bare systems, its page in Chromium; as root, in some minutes. Not a part of `make test`.
@@ -249,6 +250,10 @@ $(VENV)/.build-tools: tools/install
 
 $(VENV)/.test-tools: tools/install | $(VENV)/.build-tools
 	tools/install test
+	touch $@
+
+$(VENV)/.firefox: tools/install | $(VENV)/.build-tools
+	tools/install firefox
 	touch $@
 
 $(VENV)/.kernel-tools: tools/install | $(VENV)/.build-tools

@@ -1,16 +1,35 @@
-"""A browser for the pages."""
+"""A browser for the pages: Chromium, or Firefox with `TEST_BROWSER=firefox`."""
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from application import PATIENCE_S, Application, chromium, serving
+from firefox import firefox
 from playwright.sync_api import Browser, Page, expect
 
 expect.set_options(timeout=PATIENCE_S * 1e3)
+
+BROWSERS = {"chromium": chromium, "firefox": firefox}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Chooses the browser of each test. `make test-thorough` repeats those marked `firefox` in Firefox."""
+    if "browser" not in metafunc.fixturenames:
+        return
+    chosen = os.environ.get("TEST_BROWSER") or "chromium"
+    if chosen not in BROWSERS:
+        raise pytest.UsageError(f"TEST_BROWSER: unknown browser {chosen!r}; use one of {', '.join(BROWSERS)}")
+    browsers = [pytest.param(chosen, id=pytest.HIDDEN_PARAM)]
+    if chosen != "firefox" and metafunc.definition.get_closest_marker("firefox"):
+        # A group is one process, where all of them share a browser.
+        marks = (pytest.mark.thorough, pytest.mark.xdist_group("firefox"))
+        browsers.append(pytest.param("firefox", marks=marks))
+    metafunc.parametrize("browser", browsers, indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -23,8 +42,8 @@ def runtime() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
+def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
+    with BROWSERS[request.param]() as started:
         yield started
 
 

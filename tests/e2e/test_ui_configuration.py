@@ -43,6 +43,7 @@ def configuration(page: Page) -> tuple[Locator, Locator]:
     return dialog, text
 
 
+@pytest.mark.firefox
 def test_a_configuration_is_edited_from_the_drawing(application: Application, page: Page, browser: Browser) -> None:
     now = given(application, page, BGP, "as.toml")
     node(page, "r1").click()

@@ -18,6 +18,7 @@ from dumbbell.scenario import bundled
 BUNDLED = Path(bundled.__file__).parent
 
 
+@pytest.mark.firefox
 def test_a_network_is_drawn_from_nothing_and_run(application: Application, browser: Browser, page: Page) -> None:
     page.get_by_role("button", name="New scenario").first.click()
     page.get_by_role("dialog").get_by_role("button", name="Make it").click()
@@ -94,6 +95,7 @@ def test_looking_writes_nothing(application: Application, page: Page, third: int
     assert after == before
 
 
+@pytest.mark.firefox
 def test_scenario_one_by_the_keyboard_alone(application: Application, page: Page) -> None:
     press, write = page.keyboard.press, page.keyboard.type
     page.locator(".welcome").wait_for()

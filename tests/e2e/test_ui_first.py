@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import tomllib
 
+import pytest
 from application import Application, eventually
 from editing import between, given, row
 from playwright.sync_api import Page, expect
 
 
+@pytest.mark.firefox
 def test_a_sample_network_runs_at_once(application: Application, page: Page) -> None:
     page.get_by_role("button", name="Run a sample network").click()
     page.wait_for_selector(".editor .canvas")
@@ -41,6 +43,7 @@ def test_the_palette_finds_files_and_nodes(application: Application, page: Page)
     eventually(lambda: page.url.endswith("#/edit/deep/other.toml"), "the file")
 
 
+@pytest.mark.firefox
 def test_a_number_is_varied_and_varied_no_more(application: Application, page: Page) -> None:
     text = given(application, page)
     before = text()

@@ -8,6 +8,7 @@ import re
 import subprocess
 from typing import Any
 
+import pytest
 from application import DUMBBELL, Application, eventually
 from editing import SCENARIO, between, change, field, given, keys_shown, row
 from playwright.sync_api import Page
@@ -20,6 +21,7 @@ VALUES = {
 """A value for each key of a link that a single field holds."""
 
 
+@pytest.mark.firefox
 def test_every_key_of_a_link_changes_its_line_alone_and_undo_gives_the_file_back(
     application: Application, page: Page
 ) -> None:
@@ -85,6 +87,7 @@ def test_every_key_of_a_scenario_is_in_a_form(application: Application, page: Pa
         eventually(lambda of=of: opened() >= properties(of) - {"protocol"}, of)
 
 
+@pytest.mark.firefox
 def test_problems_stand_at_their_elements_and_go_with_them(application: Application, page: Page) -> None:
     text = given(application, page)
     run = page.get_by_role("button", name="Run", exact=True)

@@ -6,6 +6,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
 from application import Application, eventually, serving
 from editing import SCENARIO, change, row, says
 from playwright.sync_api import Browser, Page
@@ -30,6 +31,7 @@ def saved(page: Page, said: str) -> None:
     page.locator(f".file-name .saved:text-is('{said}')").wait_for()
 
 
+@pytest.mark.firefox
 def test_a_full_disk_loses_neither_the_file_nor_the_edits(tmp_path: Path, browser: Browser) -> None:
     with serving(tmp_path, (*SMALL, MOUNT, str(tmp_path))) as outside:
         inside = Path(f"/proc/{outside.process.pid}/root{tmp_path}")

@@ -128,6 +128,7 @@ def value(page: Page, plot: str, name: str) -> Callable[[], float]:
     return lambda: float(row.locator("output").inner_text().replace(",", "").replace("–", "nan"))  # noqa: RUF001
 
 
+@pytest.mark.firefox
 @pytest.mark.real_time
 @pytest.mark.skipif(shutil.which("iperf3") is None, reason="apt-get install iperf3")
 def test_links_change_while_a_program_sends(application: Application, page: Page) -> None:
@@ -200,6 +201,7 @@ def test_what_is_wrong_with_a_change_is_said(application: Application, page: Pag
     application.complaints.clear()  # The browser notes each refusal.
 
 
+@pytest.mark.firefox
 @pytest.mark.real_time
 def test_a_terminal_behaves(application: Application, page: Page) -> None:
     start(application, page)
@@ -279,6 +281,7 @@ def test_the_list_finds_a_node_and_opens_its_terminal(application: Application, 
     expect(page.locator(".lab-cable.selected")).to_have_count(1)
 
 
+@pytest.mark.firefox
 def test_why_draws_the_path_and_marks_what_stops_packets(application: Application, page: Page) -> None:
     start(application, page)
     node(page, "h1")
@@ -350,6 +353,7 @@ def listed(page: Page) -> Locator:
     return page.get_by_role("grid", name="Packets").locator("tr[tabindex]")
 
 
+@pytest.mark.firefox
 @pytest.mark.skipif(shutil.which("ping") is None, reason="apt-get install iputils-ping")
 def test_packets_of_an_interface_and_of_a_link_are_listed(application: Application, page: Page) -> None:
     start(application, page)

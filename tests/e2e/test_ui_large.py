@@ -85,6 +85,7 @@ def test_nodes_are_arranged_as_the_user_chooses(application: Application, page: 
     eventually(lambda: not places(application, "ring"), "one step of undo")
 
 
+@pytest.mark.firefox
 def test_what_hangs_on_a_node_is_folded_and_moves_with_it(application: Application, page: Page) -> None:
     ends = [("h1", "s1"), ("h2", "s1"), ("s1", "s2"), ("s2", "h3"), ("s2", "h4")]
     text = given(application, page, graph(["s1", "s2", "h1", "h2", "h3", "h4"], ends, ("h1", "h3")), "fold.toml")

@@ -96,6 +96,7 @@ def test_flows_of_a_lab_are_plotted(application: Application, page: Page) -> Non
     eventually(lambda: "".join(rows.locator("output").all_inner_texts()) == "\u2013" * 2, "the flows' end")
 
 
+@pytest.mark.firefox
 def test_a_simulated_run_has_its_plots_after_its_end_and_after_a_reload(application: Application, page: Page) -> None:
     (application.workspace / "pair.toml").write_text(SCENARIO.format(name="pair", duration="6 s"))
     application.open(page, "pair.toml")

@@ -6,6 +6,7 @@ import json
 import tomllib
 from typing import Any
 
+import pytest
 from application import Application
 from editing import given
 from playwright.sync_api import Locator, Page
@@ -225,6 +226,7 @@ def exported(page: Page) -> bytes:
     return saved.value.path().read_bytes()
 
 
+@pytest.mark.firefox
 def test_what_goes_out_comes_back_the_same(application: Application, page: Page) -> None:
     given(application, page, DRAWN, "drawn.toml")
     page.wait_for_selector('[data-node="h2"]')

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 
+import pytest
 from application import Application, eventually
 from editing import SCENARIO, field, given, graph, row, says
 from playwright.sync_api import Page
@@ -43,6 +44,7 @@ def test_a_node_is_renamed_wherever_it_is_named(application: Application, page: 
     row(page, "client").wait_for()
 
 
+@pytest.mark.firefox
 def test_a_group_is_pasted_twice_with_its_links(application: Application, page: Page) -> None:
     near = [*((f"h{i}", "s1") for i in range(1, 5)), *((f"h{i}", "s2") for i in range(5, 9))]
     ends = [*near, ("s1", "s2"), ("h1", "s2"), ("h5", "s1"), ("h2", "s2")]

@@ -157,6 +157,7 @@ class Wire:
         self._open.clear()
 
 
+@pytest.mark.firefox
 @pytest.mark.real_time
 def test_what_was_missed_is_there_when_the_connection_is_back(application: Application, browser: Browser) -> None:
     given(application, duration=30)
@@ -286,6 +287,7 @@ SWEEP = """
 """
 
 
+@pytest.mark.firefox
 @pytest.mark.thorough
 def test_a_study_goes_on_without_a_browser_and_after_a_stop(application: Application, browser: Browser) -> None:
     given(application, duration=30, rate="100 Mbit/s", more=SWEEP)
@@ -336,6 +338,7 @@ def kept(application: Application, name: str, **keys: Any) -> str:
     return path.name
 
 
+@pytest.mark.firefox
 def test_two_runs_are_compared_settings_first_then_figures_then_curves(application: Application, page: Page) -> None:
     kept(application, "slow", rate_bps=20e6)
     kept(application, "fast", rate_bps=80e6)
@@ -437,6 +440,7 @@ def column(page: Page, title: str) -> list[str]:
     return [row.locator("> *").nth(at).inner_text() for row in page.locator(".runs-table tbody tr[data-line]").all()]
 
 
+@pytest.mark.firefox
 def test_the_table_shows_what_differs_sorts_groups_and_compares_with_a_baseline(
     application: Application, page: Page
 ) -> None:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+import pytest
 from application import DUMBBELL, Application
 from playwright.sync_api import Error, Page, expect
 
@@ -115,6 +116,7 @@ def hostile_run(application: Application, text: str | None) -> str:
     return run.name
 
 
+@pytest.mark.firefox
 def test_a_report_reaches_nobody(application: Application, page: Page) -> None:
     address = own_address()
     with stranger() as (port, got), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stun:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from application import Application, eventually, serving
 from editing import SCENARIO, between, change, given, row, says
 from playwright.sync_api import Browser, Page
 
 
+@pytest.mark.firefox
 def test_two_tabs_and_another_program_agree(application: Application, page: Page) -> None:
     text = given(application, page)
     other = application.tab(page.context.new_page())
@@ -32,6 +34,7 @@ def test_two_tabs_and_another_program_agree(application: Application, page: Page
     eventually(lambda: text() == SCENARIO, "the file as it was")
 
 
+@pytest.mark.firefox
 def test_nothing_is_lost_when_the_server_is_killed(application: Application, browser: Browser, page: Page) -> None:
     text = given(application, page)
     page.keyboard.press("e")

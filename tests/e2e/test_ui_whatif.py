@@ -91,6 +91,7 @@ def digests_of_command(page: Page, folder: Path) -> dict[str, str]:
     return digests(run)
 
 
+@pytest.mark.firefox
 def test_a_slider_is_dragged_and_the_last_value_is_shown(application: Application, page: Page) -> None:
     """Acceptance scenario 17."""
     before = drawn(page)
