@@ -8,7 +8,8 @@
     python -m benches.fit --what-if --paths 32   # goodput of other algorithms: predicted, and over the true path
 
 Targets: capacity within 2 %, base RTT within 1 ms, buffer within 10 %, a policer found and none where there is none,
-loss within 20 %. `inside`: the truth lies within the interval that the fit gives.
+loss within 20 %, others' rate within 5 % of the capacity, on average and in 90 % of its windows. `inside`: the truth
+lies within the interval that the fit gives.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from functools import partial
 from pathlib import Path as File
 from typing import Final
 
-from benches.fit.judged import Judged, judged, refused
+from benches.fit.beside import OTHERS, judged_others
+from benches.fit.judged import PROPERTIES, Judged, judged, refused
 from benches.fit.logs import judge_logs
 from benches.fit.paths import FAMILIES, SIDES, Hidden, captured, draw, fast
 from benches.fit.predicted import predict, tell_predicted
@@ -39,13 +41,15 @@ BOTH: Final = "both"
 def judge(path: Hidden, engine: str, folder: File, seen_from: Sequence[str] = SIDES) -> list[Judged]:
     """A transfer over a path, captured and fitted at each side. A fit that is refused identifies nothing."""
     rows: list[Judged] = []
-    with captured(path, engine, folder) as (file, sides):
+    with captured(path, engine, folder) as (run, file, sides):
         for side in seen_from:
             try:
                 found = fit(file.parent, other=file.parent) if side == BOTH else fit(file, None, None, sides[side])
                 rows += judged(path, side, found)
+                rows += judged_others(path, side, found, run) if side != BOTH else []
             except DumbbellError as error:
-                rows += refused(path, side, error.problems[0].what)
+                names = PROPERTIES if side == BOTH else (*PROPERTIES, *OTHERS)
+                rows += refused(path, side, error.problems[0].what, names)
     return rows
 
 

@@ -34,7 +34,7 @@ def judged(path: Hidden, side: str, fit: Fit) -> list[Judged]:
     """Each estimate of a fit beside the truth."""
     rows = [
         relative(path, side, "capacity", path.capacity_bps, fit.rate.capacity, 0.02),
-        _absolute(path, side, "base RTT", path.rtt_ms * 1e6, fit.base_rtt, 1e6),
+        compared(path, side, "base RTT", path.rtt_ms * 1e6, fit.base_rtt, 1e6),
         relative(path, side, "loss", None if path.policer_bps else path.loss, fit.losses.loss, 0.2),
         relative(path, side, "policer", path.policer_bps, fit.policer.rate, 0.02),
     ]
@@ -49,7 +49,8 @@ def relative(path: Hidden, side: str, name: str, truth: float | None, estimate: 
     return _judged(path, side, name, truth, estimate, right)
 
 
-def _absolute(path: Hidden, side: str, name: str, truth: float, estimate: Estimate, most: float) -> Judged:
+def compared(path: Hidden, side: str, name: str, truth: float, estimate: Estimate, most: float) -> Judged:
+    """An estimate whose value may differ from the truth by `most`."""
     right = None if estimate.value is None else abs(estimate.value - truth) <= most
     return _judged(path, side, name, truth, estimate, right)
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 import tomlkit
 
 import dumbbell
+from dumbbell import Run
 from dumbbell.captures.points import FILE, interfaces
 
 FAMILIES: Final = ("wired", "policed", "aqm", "cellular", "wifi", "satellite", "cross", "lossy")
@@ -171,14 +172,14 @@ def _log(random: Random, least: float, most: float) -> float:
 
 
 @contextmanager
-def captured(hidden: Hidden, engine: str, folder: File) -> Iterator[tuple[File, dict[str, list[str]]]]:
-    """The capture of a transfer, and by side the interfaces that see it there. Both are gone afterwards."""
+def captured(hidden: Hidden, engine: str, folder: File) -> Iterator[tuple[Run, File, dict[str, list[str]]]]:
+    """A transfer, its capture, and by side the interfaces that see it there. All are gone afterwards."""
     place = folder / hidden.table["name"]
     try:
         run = dumbbell.run(
             scenario_file(place, hidden.table, hidden.files), (), place / "runs", engine=engine, report=False
         )
-        yield run.directory / FILE, {side: list(interfaces(run.plan, side)) for side in SIDES}
+        yield run, run.directory / FILE, {side: list(interfaces(run.plan, side)) for side in SIDES}
     finally:
         rmtree(place, ignore_errors=True)
 

@@ -44,7 +44,7 @@ class Predicted:
 def predict(path: Hidden, engine: str, folder: File) -> list[Predicted]:
     """Predicts each other algorithm from the capture at the sender. A path that is refused predicts nothing."""
     others = [name for name in ALGORITHMS if name != path.cc]
-    with captured(path, engine, folder) as (file, sides):
+    with captured(path, engine, folder) as (_, file, sides):
         try:
             found = fit(file, None, None, sides["sender"])
             outcomes = what_if(found, [Change("flows.0.cc", name, name) for name in others], path.cc, DRAWS)

@@ -85,3 +85,26 @@ def test_a_series_has_a_rate_for_the_whole_time(fits: dict[tuple[str, str], Fit]
     assert times[0] == 0
     assert times[-1] > 11
     assert max(later - former for former, later in pairwise(times)) < 0.21
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_windows_tell_what_others_send_over_time(fits: dict[tuple[str, str], Fit], side: str) -> None:
+    """Others send 4 Mbit/s for every second second."""
+    found = fits["shared", side].others
+    assert found.rate.value == pytest.approx(2e6, abs=0.5e6)
+    assert found.rate.low is not None
+    assert found.rate.high is not None
+    assert found.rate.low <= 2e6 <= found.rate.high
+    rates = [rate for _, rate, _, _ in found.series]
+    assert len(rates) > 40
+    assert all(low <= rate <= high for _, rate, low, high in found.series)
+    on, off = (sum(abs(rate - bps) < 0.5e6 for rate in rates) for bps in (4e6, 0.0))
+    assert min(on, off) > 0.3 * len(rates)
+    assert on + off > 0.7 * len(rates)
+
+
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("name", ["varies", "pauses"])
+def test_a_link_of_its_own_ways_tells_no_others(fits: dict[tuple[str, str], Fit], name: str, side: str) -> None:
+    assert not fits[name, side].others.rate.is_identifiable
+    assert not fits[name, side].others.series

@@ -72,7 +72,7 @@ def capacity(trace: Trace, rough: float) -> tuple[Capacity, Queue]:
     seen = queue(trace, rough)
     gaps = np.diff(trace.time_ns)
     sizes = trace.bytes[1:]
-    busy = _busy(seen, rough)
+    busy = busy_gaps(seen, rough)
     blocks = _blocks(trace, busy, sizes, gaps, rough)
     lower = float(np.sum(trace.bytes[1:]) * 8 / max(trace.span_s, 1e-9))
     served = float(gaps[busy].sum())
@@ -84,10 +84,10 @@ def capacity(trace: Trace, rough: float) -> tuple[Capacity, Queue]:
         available = Estimate(value, low, high, evidence)
     rates = np.array([rate for _, rate, _ in blocks])
     if len(rates) >= 4 and _varies(blocks):
-        series = _filled([(time, rate) for time, rate, _ in blocks], trace, _block_ns(trace, rough))
+        series = _filled([(time, rate) for time, rate, _ in blocks], trace, block_ns(trace, rough))
         mean = float(np.mean([bps for _, bps in series]))
-        evidence = f"{len(rates)} blocks of {_block_ns(trace, rough) / 1e6:.0f} ms with a queue"
-        share = len(rates) * _block_ns(trace, rough) / max(1.0, trace.span_s * 1e9)
+        evidence = f"{len(rates)} blocks of {block_ns(trace, rough) / 1e6:.0f} ms with a queue"
+        share = len(rates) * block_ns(trace, rough) / max(1.0, trace.span_s * 1e9)
         if share < _SEEN:
             return Capacity(
                 unknown(
@@ -121,7 +121,7 @@ def capacity(trace: Trace, rough: float) -> tuple[Capacity, Queue]:
     return Capacity(Estimate(value, value * (1 - width), value * (1 + width), evidence), available), seen
 
 
-def _busy(seen: Queue, rough: float) -> Bools:
+def busy_gaps(seen: Queue, rough: float) -> Bools:
     """True for intervals between deliveries in which the bottleneck never idled.
 
     The newest packet of a delivery had waited since before the delivery before it, or longer.
@@ -174,7 +174,8 @@ def _mode(sizes: Floats, gaps: Floats, use: Bools) -> tuple[float, int, float] |
     return None
 
 
-def _block_ns(trace: Trace, rough: float) -> float:
+def block_ns(trace: Trace, rough: float) -> float:
+    """Length of a block of time, ns, at a rough rate of the bottleneck."""
     return max(_BLOCK_NS, _BLOCK_PACKETS * trace.segment_bytes * 8e9 / rough)
 
 
@@ -182,7 +183,7 @@ def _blocks(
     trace: Trace, busy: Bools, sizes: Floats, gaps: Floats, rough: float
 ) -> list[tuple[float, float, float | None]]:
     """Start, s, of each block that was busy for half of its time, the rate while it was, and its mode, bit/s."""
-    width = _block_ns(trace, rough)
+    width = block_ns(trace, rough)
     slots = ((trace.time_ns[1:] - trace.time_ns[0]) / width).astype(np.int64)
     edges = np.flatnonzero(np.r_[True, np.diff(slots) > 0, True]) if len(slots) else np.zeros(0, dtype=np.int64)
     found: list[tuple[float, float, float | None]] = []

@@ -16,6 +16,7 @@ from dumbbell.fitting.ends import trace_both
 from dumbbell.fitting.estimate import Estimate, unknown
 from dumbbell.fitting.losses import SHARED, Losses, losses
 from dumbbell.fitting.measured import Measured, of_trace
+from dumbbell.fitting.others import NOT_SEEN, Others, others
 from dumbbell.fitting.policer import Policer, policer
 from dumbbell.fitting.queue import base_rtt, queue
 from dumbbell.fitting.trace import Trace, trace
@@ -50,6 +51,8 @@ class Fit:
     """Largest window of the receiver, bytes."""
     measured: Measured | None = None
     """Course of the transfer over time; None of a profile, and of a link."""
+    others: Others = Others(unknown(NOT_SEEN))
+    """Traffic of others through the bottleneck."""
 
     @property
     def is_window_limited(self) -> bool:
@@ -89,6 +92,7 @@ class Fit:
         return {
             "capacity": self.rate.capacity,
             "available": self.rate.available,
+            "others": self.others.rate,
             "base_rtt": self.base_rtt,
             "buffer": self.losses.buffer,
             "policer_rate": self.policer.rate,
@@ -116,6 +120,7 @@ class Fit:
             "limits": dict(self.transfer.shares),
             "estimates": {name: one.as_json() for name, one in self.estimates().items()},
             "rate_over_time": [list(point) for point in self.rate.series],
+            "others_over_time": [list(window) for window in self.others.series],
             "measured": None if self.measured is None else asdict(self.measured),
         }
 
@@ -156,6 +161,7 @@ def fit_trace(name: str, seen: Trace, diagnosis: Diagnosis, window: Estimate) ->
         _ack_packets(seen),
         window,
         of_trace(waited, base.value if base.value is not None else base.high),
+        others(waited, rate, lost, policed.is_found or policed.is_likely),
     )
 
 

@@ -193,6 +193,7 @@ def rows(fit: Fit) -> list[tuple[str, str, str, str]]:
     units = {
         "capacity": ("Capacity", rate),
         "available": ("Rate while it queued", rate),
+        "others": ("Others' rate while it queued", rate),
         "base_rtt": ("Base RTT", milliseconds),
         "buffer": ("Buffer", size),
         "policer_rate": ("Policer's rate", rate),
