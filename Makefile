@@ -20,8 +20,8 @@ WEB_SOURCES := $(shell find web -path "*/node_modules" -prune -o -type f ! -name
 # The kernel of tests in virtual time; built once, in minutes, and kept below the user's cache directory.
 KERNEL ?= 6.12
 
-.PHONY: run build ui kernel quic quic-branch test-quic test test-rust test-python test-page test-together test-alone test-system test-web test-all test-thorough test-exhaustive test-wheel \
-	fuzz fuzz-guided sanitize lint wasm what-if generate lock format bench truth pictures wheel sdist image test-image clean
+.PHONY: run build ui kernel quic test-quic test test-rust test-python test-page test-together test-alone test-system test-web test-all test-thorough test-exhaustive test-wheel \
+	fuzz fuzz-guided sanitize lint wasm what-if generate lock format bench truth pictures wheel quic-wheel sdist image test-image clean
 
 # The page of reports is made while the core compiles.
 run:
@@ -40,11 +40,6 @@ kernel: build $(VENV)/.guests $(VENV)/.kernel-tools
 
 # The program of QUIC flows, with the stacks of others and BoringSSL: minutes of CPU. `make run` and `make test` do without.
 quic: $(VENV)/bin/dumbbell-quic
-
-# The same with a stack from a tree of your own: make quic-branch STACK=noq FROM=PATH [NAME=branch].
-NAME := branch
-quic-branch: quic
-	$(ALONE) $(BIN)/python -m tools.quic_branch "$(STACK)" "$(FROM)" "$(NAME)"
 
 test-quic: quic
 	$(ALONE) cargo test --release --locked --manifest-path quic/Cargo.toml --target-dir target/quic
@@ -102,7 +97,7 @@ test-web: test-page $(if $(filter firefox,$(TEST_BROWSER)),$(VENV)/.firefox)
 	$(MAKE) test-together PARTS=tests/e2e
 
 # The wheel on bare systems, its page in Chromium; as root, in some minutes. Not a part of `make test`.
-test-wheel: wheel sdist kernel $(VENV)/.develop $(VENV)/.test-tools
+test-wheel: wheel quic-wheel sdist kernel $(VENV)/.develop $(VENV)/.test-tools
 	tools/install wheel
 	$(BIN)/pytest tests/wheel
 
@@ -220,8 +215,13 @@ pictures: build $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
 
 # What a release consists of: tools/RELEASE.md.
 wheel: build $(VENV)/.page
-	rm -f dist/*.whl
+	rm -f dist/dumbbell-*.whl
 	$(BIN)/python tools/backend.py wheel dist
+
+# The program of QUIC flows, with the sources from which users build it with stacks of their own.
+quic-wheel: quic
+	rm -f dist/dumbbell_quic-*.whl
+	$(ALONE) $(BIN)/python tools/backend.py quic-wheel dist
 
 sdist: build $(VENV)/.page
 	rm -f dist/*.tar.gz

@@ -8,6 +8,7 @@ built without Node.js.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -34,6 +35,12 @@ SCRIPTS: Final = ROOT / "tools" / "installed" / "scripts"
 """The command, as pip installs it."""
 STAGED: Final = {"kernel": (), "bpf": ("tests", "probe", "complexity.txt")}
 """Folders of the repository that stand in a wheel's `dumbbell/kernels`, and what is left out of each."""
+
+QUIC: Final = ROOT / "quic"
+"""The program of QUIC flows, and its wheel."""
+QUIC_SOURCES: Final = QUIC / "python" / "dumbbell_quic" / "sources"
+_UNUSED: Final = ("target", "tests", "python", "pyproject.toml")
+"""Names of files in crates and in `quic` that building the program does without."""
 
 prepare_metadata_for_build_wheel = maturin.prepare_metadata_for_build_wheel
 prepare_metadata_for_build_editable = maturin.prepare_metadata_for_build_editable
@@ -88,6 +95,31 @@ def portable_wheel(folder: Path) -> None:
     finally:
         # maturin names the bundled libraries in this file, which is also what cargo would give to the next build.
         (target() / "release" / "deps" / "lib_core.so").unlink(missing_ok=True)
+
+
+def quic_wheel(folder: Path) -> None:
+    """A wheel of the program of QUIC flows for other machines, with the sources that `dumbbell quic build` compiles."""
+    # Cargo finds what `make quic` has compiled.
+    target = str(ROOT / "target" / "quic")
+    try:
+        shutil.rmtree(QUIC_SOURCES, ignore_errors=True)
+        for crate in quic_crates():
+            place = QUIC_SOURCES / crate.relative_to(ROOT)
+            shutil.copytree(crate, place, ignore=shutil.ignore_patterns(*_UNUSED))
+        # The crate `cc` reads what algorithms there are when it is compiled.
+        shutil.copytree(ROOT / "bpf", QUIC_SOURCES / "bpf", ignore=shutil.ignore_patterns(*STAGED["bpf"]))
+        shutil.copyfile(ROOT / "Cargo.toml", QUIC_SOURCES / "Cargo.toml")
+        options = ("--release", "--locked", "--strip", "--auditwheel", "repair")
+        run("maturin", "build", *options, "--target-dir", target, "--out", str(folder), cwd=QUIC)
+    finally:
+        shutil.rmtree(QUIC_SOURCES, ignore_errors=True)
+
+
+def quic_crates() -> list[Path]:
+    """Folders of the program and of our crates that it is linked to."""
+    command = ["cargo", "metadata", "--locked", "--format-version", "1", "--manifest-path", str(QUIC / "Cargo.toml")]
+    told = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    return [Path(package["manifest_path"]).parent for package in told["packages"] if package["source"] is None]
 
 
 def executable() -> None:
@@ -165,8 +197,10 @@ if __name__ == "__main__":
             guest()
         case ["wheel", folder]:
             portable_wheel(Path(folder).resolve())
+        case ["quic-wheel", folder]:
+            quic_wheel(Path(folder).resolve())
         case ["sdist", folder]:
             assets()
             run("maturin", "sdist", "--out", str(Path(folder).resolve()))
         case _:
-            raise SystemExit("usage: backend.py guest | wheel DIR | sdist DIR")
+            raise SystemExit("usage: backend.py guest | wheel DIR | quic-wheel DIR | sdist DIR")

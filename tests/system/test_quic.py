@@ -16,10 +16,12 @@ import dumbbell
 from dumbbell.comparison.parts import split
 from dumbbell.comparison.studies import compare
 from dumbbell.engines.names import SIMULATE, VIRTUAL
-from dumbbell.engines.realm import quic
+from dumbbell.quic.build import build
+from dumbbell.quic.program import NAME, VARIABLE, program, to_get
+from dumbbell.quic.program import stacks as stacks_of
 from dumbbell.scenario.traffic.kinds.quic import STACKS
-from tools import quic_branch
 
+ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.thorough
 """The program of QUIC flows is built by `make quic`, which `make test` does without."""
 
@@ -27,7 +29,7 @@ pytestmark = pytest.mark.thorough
 @pytest.fixture(autouse=True, scope="session")
 def stacks() -> None:
     """The program, which `make test-thorough` builds."""
-    assert quic.program() is not None, quic.HINT
+    assert program() is not None, to_get()
 
 
 def run(
@@ -198,16 +200,37 @@ def test_a_simulated_study_has_the_figures_of_its_runs(tmp_path: Path) -> None:
         assert alone.summary["flows"][0]["received_bytes"] == of_study[1], "its second repetition has the seed 2"
 
 
+def test_runs_of_a_simulated_study_may_have_two_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other build is the same program under another hash: cells of both have the same figures."""
+    main = program()
+    assert main is not None
+    monkeypatch.setenv(VARIABLE, shutil.copy(main, tmp_path / NAME))
+    with open(shutil.copy(main, tmp_path / f"{NAME}-branch"), "ab") as file:
+        file.write(b"another")
+    study = dumbbell.run(
+        "quic-branch",
+        {"duration": "2 s"},
+        tmp_path / "studies",
+        engine=SIMULATE,
+        vary={"topology.bottleneck.rate": ["4 Mbit/s"], "topology.rtt": ["30 ms"]},
+    )
+    assert isinstance(study, dumbbell.Study)
+    assert study.flows["cc"].value_counts().sort("cc").rows() == [("noq/cubic", 5), ("noq@branch/cubic", 5)]
+    a, b, *_ = split(study, "flows.0.stack")
+    found = compare(a, b, ["goodput"], 0.95, are_parts=True)
+    assert (found.cells, len(found.equal)) == (5, 5)
+
+
 def test_the_program_has_the_stacks_that_scenarios_may_ask_for() -> None:
-    built = quic.program()
+    built = program()
     assert built is not None
-    assert quic.stacks(built) == STACKS
+    assert stacks_of(built) == STACKS
 
 
 def tree_of(package: str, to: Path) -> Path:
     """A copy of the package whose version the program has."""
     command = ["cargo", "metadata", "--locked", "--format-version", "1", "--manifest-path", "quic/Cargo.toml"]
-    told = subprocess.run(command, cwd=quic_branch.ROOT, capture_output=True, check=True).stdout
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
     (manifest,) = (Path(one["manifest_path"]) for one in json.loads(told)["packages"] if one["name"] == package)
     return Path(shutil.copytree(manifest.parent, to))
 
@@ -216,15 +239,15 @@ def test_a_branch_differs_from_main_only_where_its_change_matters(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The branch reduces its window by half after a loss: what ends before the first loss is the same."""
-    main = quic.program()
+    main = program()
     assert main is not None
-    monkeypatch.setenv(quic.VARIABLE, shutil.copy(main, tmp_path / quic.NAME))
+    monkeypatch.setenv(VARIABLE, shutil.copy(main, tmp_path / NAME))
     tree = tree_of("noq-proto", tmp_path / "noq-proto")
     changed = tree / "src" / "congestion" / "cubic.rs"
     text = changed.read_text()
     assert text.count("const BETA_CUBIC: f64 = 0.7;") == 1
     changed.write_text(text.replace("const BETA_CUBIC: f64 = 0.7;", "const BETA_CUBIC: f64 = 0.5;"))
-    quic_branch.build("noq", tree, "branch", tmp_path)
+    build("noq", tree, "branch")
     study = dumbbell.run(
         "quic-branch",
         {"duration": "4 s"},

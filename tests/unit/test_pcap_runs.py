@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import synthetic_run
 
 import dumbbell
 from dumbbell.captures import truth
@@ -16,7 +17,9 @@ from dumbbell.captures.truth import TRUTH, matrix
 from dumbbell.cli import invoke
 from dumbbell.cli.captured import judge
 from dumbbell.errors import InputError
+from dumbbell.plan import wire
 from dumbbell.report.captured.series import build
+from dumbbell.workloads import QuicWorkload
 
 
 @pytest.fixture(scope="module")
@@ -126,6 +129,21 @@ def test_a_run_without_a_capture_says_how_to_get_one(tmp_path: Path, capsys: pyt
     assert "capture" not in json.loads((run.directory / "plan.json").read_text())["record"]
     assert invoke(["pcap", str(run.directory)]) == 2
     assert "record.capture=true" in capsys.readouterr().err
+
+
+def test_of_quic_flows_a_capture_tells_nothing_and_pcap_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    quic = synthetic_run.Synthetic().write(tmp_path / "both")
+    plan = json.loads((quic / "plan.json").read_text())
+    for flow in plan["flows"]:
+        flow["workload"] = wire.part(QuicWorkload(stack="noq", cc="cubic", bytes=None))
+    (quic / "plan.json").write_text(json.dumps(plan))
+    assert invoke(["pcap", str(quic)]) == 2
+    told = capsys.readouterr().err
+    assert "has no TCP flow: " in told
+    assert "QUIC encrypts acknowledgements" in told
+    assert f"dumbbell report {quic}" in told
 
 
 def test_flows_in_opposite_directions_need_interfaces_by_name(run: dumbbell.Run) -> None:

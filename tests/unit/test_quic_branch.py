@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tools.quic_branch import PACKAGES, ROOT, Refused, build, locate, manifest
+from dumbbell.errors import InputError, RunFailed
+from dumbbell.quic import sources
+from dumbbell.quic.build import PACKAGES, build, locate, manifest
+from dumbbell.quic.program import NAME, VARIABLE
 
+ROOT = Path(__file__).parents[2]
 OWN = (ROOT / "quic" / "Cargo.toml").read_text()
 
 
@@ -22,7 +26,8 @@ def package(folder: Path, name: str, version: str = "9.0.0-dev") -> Path:
 
 @pytest.mark.parametrize("stack", PACKAGES)
 def test_a_manifest_differs_by_the_stacks_packages_and_its_program(stack: str) -> None:
-    made = tomllib.loads(manifest(OWN, "retry", {name: Path("/trees") / name for name in PACKAGES[stack]}))
+    folders = {name: Path("/trees") / name for name in PACKAGES[stack]}
+    made = tomllib.loads(manifest(sources.Sources(ROOT, ROOT / "target"), "retry", folders))
     own = tomllib.loads(OWN)
     for name, wanted in made["dependencies"].items():
         if name in PACKAGES[stack]:
@@ -44,18 +49,44 @@ def test_packages_are_found_in_a_workspace_and_by_themselves(tmp_path: Path) -> 
     alone = package(tmp_path / "noq-proto", "noq-proto")
     assert locate(tmp_path, ("noq-proto",)) == {"noq-proto": (alone, "9.0.0-dev")}
     assert locate(alone, ("noq-proto",)) == {"noq-proto": (alone, "9.0.0-dev")}
-    with pytest.raises(Refused, match="no package quiche: it has noq, noq-proto"):
+    with pytest.raises(InputError, match=r"no package quiche(?s:.*)it has noq, noq-proto"):
         locate(tmp_path, ("quiche",))
 
 
 @pytest.mark.parametrize(
     ("stack", "tree", "name", "why"),
     [
-        ("picoquic", ".", "branch", "there are quinn, noq"),
+        ("picoquic", ".", "branch", "expected one of quinn, noq"),
         ("noq", ".", "../sh", "cannot be named"),
         ("noq", "nowhere", "branch", "has no Cargo.toml"),
     ],
 )
-def test_refusals(stack: str, tree: str, name: str, why: str, tmp_path: Path) -> None:
-    with pytest.raises(Refused, match=why):
-        build(stack, tmp_path / tree, name, tmp_path)
+def test_refusals(stack: str, tree: str, name: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / NAME))
+    with pytest.raises(InputError, match=why):
+        build(stack, tmp_path / tree, name)
+
+
+def test_without_the_program_or_a_tool_the_build_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / NAME))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(RunFailed, match=r"cargo is not on the PATH(?s:.*)https://rustup\.rs"):
+        build("noq", tmp_path, "branch")
+    monkeypatch.setattr(sources, "_CHECKOUT", tmp_path)
+    monkeypatch.setattr(sources, "_PACKAGE", "dumbbell_quic_of_nobody")
+    with pytest.raises(RunFailed, match=r"pip install --force-reinstall dumbbell_quic-\*\.whl"):
+        build("noq", tmp_path, "branch")
+
+
+def test_a_wheel_s_sources_are_compiled_below_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "packages" / "dumbbell_quic_tried"
+    (package / "sources" / "quic").mkdir(parents=True)
+    (package / "sources" / "quic" / "Cargo.toml").write_text(OWN)
+    (package / "__init__.py").touch()
+    monkeypatch.syspath_prepend(str(package.parent))
+    monkeypatch.setattr(sources, "_CHECKOUT", tmp_path)
+    monkeypatch.setattr(sources, "_PACKAGE", package.name)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert sources.find() == sources.Sources(package / "sources", tmp_path / "cache" / "dumbbell" / "quic")

@@ -12,11 +12,14 @@ import pytest
 import dumbbell
 from dumbbell.engines import registry
 from dumbbell.engines.names import EMULATE, SIMULATE
+from dumbbell.engines.protocol import Batch, Judging
 from dumbbell.engines.realm import quic
 from dumbbell.engines.simulate import quic as simulating
 from dumbbell.errors import ScenarioError
 from dumbbell.pipeline.planned import planned
+from dumbbell.plan import wire
 from dumbbell.plan.identity import run_id
+from dumbbell.quic.program import VARIABLE
 from dumbbell.scenario.traffic.kinds.quic import QuicFlow
 
 FLOW = {"protocol": "quic", "from": "s1", "to": "r1"}
@@ -107,15 +110,28 @@ def test_without_its_program_a_flow_is_refused_with_what_to_run(
         found = quic.check_quic(given, plan)
         return [f"{one.what} {one.why} {one.hint}" for one in found]
 
-    monkeypatch.setenv(quic.VARIABLE, str(tmp_path / "nowhere"))
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "nowhere"))
     (missing,) = said()
     assert "the program of QUIC flows" in missing
     assert "make quic" in missing
-    monkeypatch.setenv(quic.VARIABLE, str(program(tmp_path / "other", {"noq": ["cubic"], "quinn": ["reno"]})))
+    cut = tmp_path / "cut"
+    for content, words in (
+        (b"#!/bin/sh", "lists stacks as JSON, and it prints nothing"),
+        (b"\x7fELF", "does not start: Exec format error"),
+        (b"#!/bin/sh\necho hello", "it prints 'hello'"),
+        (b"#!/bin/sh\nkill -9 $$", "was killed by signal 9"),
+    ):
+        cut.write_bytes(content)
+        cut.chmod(0o755)
+        monkeypatch.setenv(VARIABLE, str(cut))
+        (broken,) = said()
+        assert words in broken
+        assert "make quic" in broken
+    monkeypatch.setenv(VARIABLE, str(program(tmp_path / "other", {"noq": ["cubic"], "quinn": ["reno"]})))
     (lacking,) = said()
     assert "no quinn with cubic" in lacking
     assert "noq: cubic; quinn: reno" in lacking
-    monkeypatch.setenv(quic.VARIABLE, str(program(tmp_path / "whole", {"quinn": ["cubic"]})))
+    monkeypatch.setenv(VARIABLE, str(program(tmp_path / "whole", {"quinn": ["cubic"]})))
     assert said() == []
 
 
@@ -124,10 +140,10 @@ def test_a_build_is_a_program_of_its_own_beside_the_other(tmp_path: Path, monkey
     given = dumbbell.load(scenario({**FLOW, "stack": "new@branch", "cc": "bbr9"}))
     plan = dumbbell.expand(given)
     path = program(tmp_path / "dumbbell-quic", {"quinn": ["cubic"]})
-    monkeypatch.setenv(quic.VARIABLE, str(path))
+    monkeypatch.setenv(VARIABLE, str(path))
     (missing,) = quic.check_quic(given, plan)
     assert "lacks the build 'branch'" in missing.what
-    assert "make quic-branch STACK=new" in missing.hint
+    assert "dumbbell quic build new FOLDER" in missing.hint
     branch = program(tmp_path / "dumbbell-quic-branch", {"new": ["bbr9"], "quinn": ["cubic"]})
     assert list(quic.check_quic(given, plan)) == []
 
@@ -152,29 +168,43 @@ def test_the_simulator_asks_for_the_program_and_checks_the_other_flows(
     def said() -> list[str]:
         return [f"{one.place} {one.what} {one.why} {one.hint}" for one in engine.check(given, dumbbell.expand(given))]
 
-    monkeypatch.setenv(quic.VARIABLE, str(tmp_path / "nowhere"))
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "nowhere"))
     missing, lacking = said()
     assert "the program of QUIC flows" in missing
     assert "make quic" in missing
     assert "illinois" in lacking
-    monkeypatch.setenv(quic.VARIABLE, str(program(tmp_path / "whole", {"quinn": ["cubic"]})))
+    monkeypatch.setenv(VARIABLE, str(program(tmp_path / "whole", {"quinn": ["cubic"]})))
     assert said() == [lacking]
 
 
 def test_a_simulation_is_one_build_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("dumbbell-quic", "dumbbell-quic-branch"):
         program(tmp_path / name, {"quinn": ["cubic"]})
-    monkeypatch.setenv(quic.VARIABLE, str(tmp_path / "dumbbell-quic"))
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "dumbbell-quic"))
     flows = [FLOW, {**FLOW, "stack": "quinn@branch"}]
     given = dumbbell.load({**scenario(FLOW), "flows": flows})
     engine = registry.engine(SIMULATE)
     (refused,) = engine.check(given, dumbbell.expand(given))
-    assert "several builds" in refused.what
+    assert "its flows ask for several" in refused.what
     assert refused.place is not None
     assert "flows.1.stack" in str(refused) or "flows[1].stack" in str(refused)
     for flow in flows:
         alone = dumbbell.load(scenario(flow))
         assert list(engine.check(alone, dumbbell.expand(alone))) == []
+
+
+def test_an_estimate_of_a_simulation_counts_what_a_stack_costs() -> None:
+    """CPU seconds that 10 s of a flow took at 20 Mbit/s, within a factor of 2."""
+
+    def estimated(**keys: str) -> float:
+        given = scenario({**FLOW, **keys}) | {"duration": "10 s"}
+        given["topology"]["bottleneck"]["rate"] = "20 Mbit/s"
+        return registry.engine(SIMULATE).capabilities.alone_s(dumbbell.expand(dumbbell.load(given)))
+
+    measured = {("quinn", "cubic"): 0.10, ("noq", "bbr3"): 0.20, ("quiche", "cubic"): 1.10, ("s2n", "bbr2"): 0.19}
+    for (stack, cc), cpu_s in measured.items():
+        assert cpu_s / 2 < estimated(stack=stack, cc=cc) < cpu_s * 2, stack
+    assert estimated(protocol="tcp", cc="cubic") < 0.05
 
 
 def conversing(path: Path, script: str) -> None:
@@ -188,6 +218,9 @@ def conversing(path: Path, script: str) -> None:
     ("script", "words"),
     [
         ("exit 7", "exit code 7"),
+        ("kill -9 $$", r"killed by SIGKILL\nhint: the kernel does so when memory runs out"),
+        ("echo hello", "another version, or no dumbbell-quic: it printed 'hello'"),
+        ("echo '[1]'", "another version, or no dumbbell-quic"),
         ("""echo '{"failed": "reading plan.json: no such file"}'""", "no such file"),
         ("""echo '{"event": {"time_ns": 1}}'; read answer; [ "$answer" = true ] || exit 8; exit 9""", "exit code 9"),
     ],
@@ -196,7 +229,7 @@ def test_a_simulating_program_that_fails_is_a_failed_run(
     script: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     conversing(tmp_path / "program", script)
-    monkeypatch.setenv(quic.VARIABLE, str(tmp_path / "program"))
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "program"))
     plan = dumbbell.expand(dumbbell.load(scenario(FLOW)))
     with pytest.raises(RuntimeError, match=words):
         simulating.simulate(plan, tmp_path, lambda event: event["event"] == "progress")
@@ -208,9 +241,43 @@ def test_a_simulating_program_is_told_to_stop_and_says_that_it_did(
     script = """echo '{"event": {"event": "progress", "time_ns": 1}}'; read answer
 [ "$answer" = false ] && echo '{"ended": true}'"""
     conversing(tmp_path / "program", script)
-    monkeypatch.setenv(quic.VARIABLE, str(tmp_path / "program"))
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "program"))
     plan = dumbbell.expand(dumbbell.load(scenario(FLOW)))
     assert simulating.simulate(plan, tmp_path, lambda _: False) is True
+
+
+def test_a_batch_of_two_builds_is_two_programs_and_one_progress(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = {"runs": 2, "found": 1, "failed": 0, "packets": 10, "simulated_s": 2.0, "cpu_s": 0.5, "wall_s": 1.0}
+    for name in ("dumbbell-quic", "dumbbell-quic-branch"):
+        line = json.dumps({"progress": {**counted, "of": 2}})
+        asked = tmp_path / f"{name}.json"
+        script = f"read -r asked; printf %s \"$asked\" >{asked}; echo '{line}'; read -r go"
+        conversing(tmp_path / name, script + """; echo '{"ended": false}'""")
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "dumbbell-quic"))
+    plans = [dumbbell.expand(dumbbell.load(scenario({**FLOW, "stack": stack}))) for stack in ("quinn", "quinn@branch")]
+    runs = tuple((run % 2, run % 2, 0, 1, f"{run:012x}") for run in range(4))
+    batch = Batch(tuple(map(wire.text, plans)), runs, tmp_path, 4)
+    told: list[Any] = []
+
+    def tell(event: Any) -> bool:
+        told.append(event)
+        return True
+
+    judging = Judging(lambda plan, evidence: ("valid", None), 1.0, 1)
+    simulating.simulate_many(batch, 1, judging, tell)
+    asked = [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("dumbbell-quic", "dumbbell-quic-branch")]
+    assert [one["own"] for one in asked] == [[True, False, True, False], [False, True, False, True]]
+    assert [(one["runs"], one["of"], one["found"], one["cpu_s"]) for one in told] == [(2, 4, 1, 0.5), (4, 4, 2, 1.0)]
+    told.clear()
+
+    def stop(event: Any) -> bool:
+        told.append(event)
+        return False
+
+    simulating.simulate_many(batch, 1, judging, stop)
+    assert len(told) == 1, "who stops one program wants no other"
 
 
 def test_what_a_full_socket_dropped_is_a_loss_inside_the_host() -> None:
@@ -222,7 +289,7 @@ def test_another_build_makes_another_run(tmp_path: Path, monkeypatch: pytest.Mon
     """A study that is resumed with another build runs its cells anew."""
     engine = registry.engine(EMULATE)
     path = program(tmp_path / "dumbbell-quic", {"quinn": ["cubic"]})
-    monkeypatch.setenv(quic.VARIABLE, str(path))
+    monkeypatch.setenv(VARIABLE, str(path))
 
     def identity(flow: dict[str, Any]) -> str:
         return run_id(planned(engine, dumbbell.load(scenario(flow))), EMULATE, "1")
@@ -232,5 +299,5 @@ def test_another_build_makes_another_run(tmp_path: Path, monkeypatch: pytest.Mon
     path.write_text(path.read_text() + "# another build\n")
     assert identity(FLOW) != own
     assert identity({"from": "s1", "to": "r1"}) == tcp
-    monkeypatch.setenv(quic.VARIABLE, str(tmp_path / "none"))
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "none"))
     assert planned(engine, dumbbell.load(scenario(FLOW))).emulate.quic_sha256 is None, "the check refuses it"

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from dumbbell.errors import InputError, RunFailed
@@ -46,12 +47,24 @@ def test_a_rerun_keeps_the_former_run(tmp_path: Path) -> None:
 def test_a_failed_run_is_kept_with_its_reason(tmp_path: Path) -> None:
     for reason in ("first", "second"):
         directory = RunDirectory.begin(tmp_path, "demo", "abc")
-        (directory.path / "samples.parquet").write_bytes(b"measured")
+        (directory.path / "samples.parquet").write_bytes(b"measured PAR1")
         directory.fail("interrupted", reason)
     manifest = read_json(tmp_path / "demo-abc.failed-2" / "manifest.json")
     assert (manifest["status"], manifest["reason"]) == ("interrupted", "second")
-    assert (tmp_path / "demo-abc.failed-1" / "samples.parquet").read_bytes() == b"measured"
+    assert (tmp_path / "demo-abc.failed-1" / "samples.parquet").read_bytes() == b"measured PAR1"
     assert attempts(tmp_path, "demo-abc") == {"failed": 2, "excluded": 0}
+
+
+def test_a_failed_run_keeps_the_tables_that_are_whole(tmp_path: Path) -> None:
+    """Of a writer that was killed no table passes as one that is empty or short."""
+    target = RunDirectory.begin(tmp_path, "mine", "0" * 12)
+    write_json(target.path / "manifest.json", {})
+    pl.DataFrame({"time_ns": [1]}).write_parquet(target.path / "samples.parquet")
+    whole = (target.path / "samples.parquet").read_bytes()
+    (target.path / "packets.parquet").write_bytes(whole[:-6])
+    (target.path / "links.parquet").touch()
+    kept = target.fail("failed", "killed")
+    assert [file.name for file in kept.glob("*.parquet")] == ["samples.parquet"]
 
 
 def test_what_a_killed_command_left_is_filed_as_failed(tmp_path: Path) -> None:

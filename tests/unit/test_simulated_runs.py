@@ -11,10 +11,10 @@ import pytest
 import dumbbell
 from dumbbell.cc.bundled import SIMULATED
 from dumbbell.core import core
-from dumbbell.engines.realm import quic
 from dumbbell.engines.simulate.engine import SimulateEngine
 from dumbbell.plan.expand import expand
 from dumbbell.plan.wire import document
+from dumbbell.quic.program import VARIABLE
 from dumbbell.records.schema import TABLES, polars_schema
 from dumbbell.report.series import build
 from dumbbell.scenario import bundled
@@ -59,7 +59,7 @@ def test_the_others_are_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(NEEDS_QUIC))
 def test_those_of_quic_need_its_program(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(quic.VARIABLE, str(tmp_path / "none"))
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "none"))
     scenario = load(name)
     (problem,) = SimulateEngine().check(scenario, expand(scenario))
     assert "make quic" in problem.hint

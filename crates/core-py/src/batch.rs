@@ -62,6 +62,7 @@ pub(crate) fn simulate_many(
             objects: &objects,
             runs: &runs,
             first,
+            own: None,
             directory: &directory,
             shard_runs,
             threads,

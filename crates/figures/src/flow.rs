@@ -196,7 +196,7 @@ pub static FIGURES: &[Figure<Flow>] = &[
     figure(Column::required(
         "sent_bytes",
         U64(|f| Some(f.report.sent_bytes)),
-        "payload sent at least once, repetitions not counted",
+        "payload sent at least once, repetitions not counted; for QUIC, data that the stack took, of which the end may not be sent",
     )),
     figure(Column::required(
         "received_bytes",

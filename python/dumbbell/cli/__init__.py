@@ -44,6 +44,7 @@ VERBS = (
     "schema",
     "cc",
     "kernel",
+    "quic",
     "lab",
     "import",
     "export",

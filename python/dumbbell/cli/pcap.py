@@ -159,7 +159,7 @@ def command(
     from dumbbell.cli.paired import between, between_as_json
     from dumbbell.cli.paired import table as table_of_pairs
     from dumbbell.cli.tables import print_table
-    from dumbbell.pipeline.captured import pcap, run_of
+    from dumbbell.pipeline.captured import pcap, quic_flows, run_of
     from dumbbell.report.captured import write_html
 
     interval_ns = time_of("--interval", interval)
@@ -210,6 +210,8 @@ def command(
     _print(capture)
     if flows:
         print_table(table(flows))
+    if run is not None and (left_out := quic_flows(run)):
+        say(f"Left out, as QUIC encrypts acknowledgements: {', '.join(left_out)}.\n")
     if seen is not None:
         print_table(table_of_guesses(seen))
     if found is not None:

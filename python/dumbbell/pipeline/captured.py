@@ -11,6 +11,7 @@ from dumbbell import captures
 from dumbbell.captures.detail import keep
 from dumbbell.captures.points import FILE
 from dumbbell.errors import InputError
+from dumbbell.plan.parts import kind
 from dumbbell.records.run import Run
 from dumbbell.report.captured import figure, write_html
 
@@ -86,11 +87,25 @@ def pcap(
     return Capture(found.directory)
 
 
+def quic_flows(run: Run) -> list[str]:
+    """Ids of the flows of a run that are QUIC."""
+    return [flow.id for flow in run.plan.flows if kind(flow).quic_stack(flow.workload) is not None]
+
+
 def run_of(files: Sequence[str]) -> Run | None:
-    """The run, if `files` name its directory alone. Raises `InputError`: it is no run, or has no capture."""
+    """The run, if `files` name its directory alone.
+
+    Raises `InputError`: it is no run, has no capture, or only QUIC flows.
+    """
     if len(files) != 1 or not Path(files[0]).is_dir() or captures.is_capture(Path(files[0])):
         return None
     run = Run(files[0])
+    if (quic := quic_flows(run)) and len(quic) == len(run.plan.flows):
+        raise InputError(
+            f"{run.directory} has no TCP flow: {', '.join(quic)} are QUIC",
+            "QUIC encrypts acknowledgements, so a capture tells nothing of what limits a flow",
+            f"the run's own records do: dumbbell report {run.directory}",
+        )
     if not (run.directory / FILE).is_file():
         raise InputError(
             f"{run.directory} has no capture",

@@ -110,6 +110,8 @@ class RunDirectory:
         outputs.sync_at_once(self.path)
         with suppress(OSError):
             _mark(self.path, status, reason)
+        with suppress(OSError):
+            _remove_cut_tables(self.path)
         outputs.remove_parts(self.path)
         with suppress(OSError), _root_lock(self.root):
             self._unlock()
@@ -129,6 +131,20 @@ class RunDirectory:
         os.close(self.lock)
         give(final)
         return final
+
+
+def _remove_cut_tables(folder: Path) -> None:
+    """Removes tables whose writer was killed: without their footer nobody can read them."""
+    for table in folder.glob("*.parquet"):
+        with table.open("rb") as file:
+            file.seek(max(table.stat().st_size - len(_MAGIC), 0))
+            is_whole = file.read() == _MAGIC
+        if not is_whole:
+            table.unlink()
+
+
+_MAGIC: Final = b"PAR1"
+"""The end of each Parquet file."""
 
 
 def adopt(folder: Path, stem: str) -> Path:

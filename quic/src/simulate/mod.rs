@@ -43,6 +43,8 @@ struct Asked {
     shard_runs: usize,
     threads: usize,
     first: usize,
+    /// Marks runs to carry out; another build carries out the rest.
+    own: Option<Vec<bool>>,
     /// Compiled programs in hex, by the hash of their source.
     objects: BTreeMap<String, String>,
     /// The share of its time in which windows may limit a flow, and the largest window in packets.
@@ -76,7 +78,7 @@ pub fn run_many() -> Result<()> {
 }
 
 fn simulate_many() -> Result<bool> {
-    let Asked { plans, runs, directory, shard_runs, threads, first, objects, screen } = read()?;
+    let Asked { plans, runs, directory, shard_runs, threads, first, own, objects, screen } = read()?;
     stacks::try_randomness();
     let bytes = |(hash, hex): (String, String)| Ok((hash, from_hex(&hex).context("a program that is not in hex")?));
     let objects = objects.into_iter().map(bytes).collect::<Result<_>>()?;
@@ -88,6 +90,7 @@ fn simulate_many() -> Result<bool> {
         objects: &objects,
         runs: &runs,
         first,
+        own: own.as_deref(),
         directory: &directory,
         shard_runs,
         threads,

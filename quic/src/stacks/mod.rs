@@ -1,19 +1,23 @@
 //! The stacks, one a module: a line in [`STACKS`] for each.
 
 mod certificate;
+#[cfg(any(feature = "noq", feature = "quinn"))]
 mod flight;
+#[cfg(feature = "noq")]
 mod noq;
+#[cfg(feature = "quiche")]
 mod quiche;
+#[cfg(feature = "quinn")]
 mod quinn;
+#[cfg(feature = "s2n")]
 mod s2n;
+#[cfg(any(feature = "noq", feature = "quinn", feature = "s2n"))]
 mod tls;
 
 use anyhow::{Result, bail};
 
 use crate::qlog::Qlog;
 use crate::stack::Endpoint;
-
-pub use self::quiche::{prepare, try_randomness};
 
 /// A stack that this program has.
 pub struct Stack {
@@ -30,7 +34,16 @@ pub struct Stack {
 }
 
 /// Stacks in the order of documents.
-pub const STACKS: &[Stack] = &[quinn::STACK, noq::STACK, quiche::STACK, s2n::STACK];
+pub const STACKS: &[Stack] = &[
+    #[cfg(feature = "quinn")]
+    quinn::STACK,
+    #[cfg(feature = "noq")]
+    noq::STACK,
+    #[cfg(feature = "quiche")]
+    quiche::STACK,
+    #[cfg(feature = "s2n")]
+    s2n::STACK,
+];
 
 /// The largest window of received data that is not read yet, for the stream and the connection: larger than the 6 MiB that
 /// Linux's TCP gives a receiver by default, so that congestion control is the limit.
@@ -45,6 +58,24 @@ const fn version(package: &'static str, tree: Option<&'static str>) -> &'static 
         Some(tree) => tree,
         None => package,
     }
+}
+
+/// Prepares libraries of stacks.
+///
+/// # Safety
+/// The program has one thread.
+pub unsafe fn prepare() {
+    #[cfg(feature = "quiche")]
+    // SAFETY: as above.
+    unsafe {
+        quiche::prepare();
+    }
+}
+
+/// Lets libraries of stacks take the random bytes that they take once in a process.
+pub fn try_randomness() {
+    #[cfg(feature = "quiche")]
+    quiche::try_randomness();
 }
 
 /// Finds a stack.

@@ -47,6 +47,8 @@ pub struct Batch<'a> {
     pub runs: &'a [Run],
     /// The first one's number: of a part of a study, carried out by itself.
     pub first: usize,
+    /// Marks runs to carry out; another program carries out the rest. `None`: all runs.
+    pub own: Option<&'a [bool]>,
     /// The directory of the shards.
     pub directory: &'a Path,
     /// Runs in a shard.
@@ -117,17 +119,22 @@ pub fn simulate_many(
         batch.runs.iter().all(|run| (run.plan as usize) < batch.plans.len()),
         "a run of the batch names a plan that the batch lacks"
     );
+    ensure!(batch.own.is_none_or(|own| own.len() == batch.runs.len()), "a batch marks each of its runs");
     let numbers = batch.first..batch.first + batch.runs.len();
     let indices = |shard: Range<usize>| shard.start - batch.first..shard.end - batch.first;
-    let shards: Vec<Range<usize>> =
-        missing(batch.directory, numbers, batch.shard_runs)?.into_iter().map(indices).collect();
-    let found = batch.runs.len() - shards.iter().map(ExactSizeIterator::len).sum::<usize>();
+    let is_own = |index: usize| batch.own.is_none_or(|own| own[index]);
+    let shards: Vec<Range<usize>> = missing(batch.directory, numbers, batch.shard_runs)?
+        .into_iter()
+        .flat_map(|shard| stretches(indices(shard), is_own))
+        .collect();
+    let own = (0..batch.runs.len()).filter(|&index| is_own(index)).count();
+    let found = own - shards.iter().map(ExactSizeIterator::len).sum::<usize>();
     let alike = Alike::new(batch.runs, &shards);
     let order = alike.order();
     let (stop, gate, next) = (AtomicBool::new(false), Gate::new(AHEAD * batch.shard_runs), AtomicUsize::new(0));
     let plans = Plans::new(batch.plans, batch.runs);
     let (sender, receiver) = channel();
-    let progress = Progress { runs: found, of: batch.runs.len(), found, ..Progress::default() };
+    let progress = Progress { runs: found, of: own, found, ..Progress::default() };
     thread::scope(|scope| {
         for _ in 0..batch.threads.min(order.len()) {
             let sender = sender.clone();
@@ -151,6 +158,18 @@ pub fn simulate_many(
         drop(receiver);
         ended
     })
+}
+
+/// Splits a shard into its longest stretches of runs that are wanted. A stretch becomes a shard of its own.
+fn stretches(shard: Range<usize>, is_wanted: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for index in shard.filter(|&index| is_wanted(index)) {
+        match found.last_mut() {
+            Some(last) if last.end == index => last.end += 1,
+            _ => found.push(index..index + 1),
+        }
+    }
+    found
 }
 
 /// The work of a thread: the next run, until there is none.

@@ -54,6 +54,7 @@ fn carry_out(directory: &Path, runs: &[Run], threads: usize, on_progress: impl F
         objects: &Objects::new(),
         runs,
         first: 0,
+        own: None,
         directory,
         shard_runs: 4,
         threads,
@@ -105,6 +106,7 @@ fn parts_of_a_study_by_themselves_have_the_bytes_of_the_whole() {
             objects: &Objects::new(),
             runs: &runs[numbers],
             first,
+            own: None,
             directory: parts.path(),
             shard_runs: 4,
             threads: 1,
@@ -114,6 +116,42 @@ fn parts_of_a_study_by_themselves_have_the_bytes_of_the_whole() {
         assert!(!simulate_many(&batch, nobody_asks, |_| true).unwrap());
     }
     assert!(files(whole.path()) == files(parts.path()), "tables differ");
+}
+
+#[test]
+fn a_batch_of_two_programs_has_the_rows_of_one() {
+    let (alone, shared) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (plans, runs) = (plans(), runs(12));
+    let objects = Objects::new();
+    let batch = |runs, first, own, directory| Batch {
+        plans: &plans,
+        objects: &objects,
+        runs,
+        first,
+        own,
+        directory,
+        shard_runs: 4,
+        threads: 2,
+        quic: None,
+        screen: None,
+    };
+    let first: Vec<bool> = (0..12).map(|index| [0, 1, 5, 6, 7, 11].contains(&index)).collect();
+    let second: Vec<bool> = first.iter().map(|own| !own).collect();
+    // The first program again: its runs are there.
+    for (own, found) in [(&first, 0), (&second, 0), (&first, 6)] {
+        let mut last = Progress::default();
+        let stopped = simulate_many(&batch(&runs, 0, Some(own), shared.path()), nobody_asks, |progress| {
+            last = *progress;
+            true
+        });
+        assert!(!stopped.unwrap());
+        assert_eq!((last.runs, last.of, last.found), (6, 6, found));
+    }
+    for stretch in [0..2, 2..4, 4..5, 5..8, 8..11, 11..12] {
+        simulate_many(&batch(&runs[stretch.clone()], stretch.start, None, alone.path()), nobody_asks, |_| true)
+            .unwrap();
+    }
+    assert!(files(alone.path()) == files(shared.path()), "tables differ");
 }
 
 #[test]
@@ -147,6 +185,7 @@ fn who_does_not_look_sound_is_judged() {
         objects: &Objects::new(),
         runs: &runs,
         first: 0,
+        own: None,
         directory: directory.path(),
         shard_runs: 6,
         threads: 2,
@@ -225,6 +264,7 @@ fn a_disk_that_takes_nothing_is_an_error() {
         objects: &Objects::new(),
         runs: &runs,
         first: 0,
+        own: None,
         directory: &file,
         shard_runs: 4,
         threads: 1,

@@ -1,57 +1,21 @@
-"""The program of QUIC flows, `dumbbell-quic`, and other builds of it: the stacks that this machine has."""
+"""The program of QUIC flows and other builds of it: what plans ask for, and what this machine has."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import Final
 
 from dumbbell.errors import Problem
 from dumbbell.plan.parts import kind
 from dumbbell.plan.types import Plan
+from dumbbell.quic.program import NAME, VARIABLE, Unusable, program, stacks, to_build, to_get
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import resolve
 from dumbbell.scenario.source import Finding
 from dumbbell.scenario.traffic.kinds.flow import Stack
-
-NAME: Final = "dumbbell-quic"
-VARIABLE: Final = "DUMBBELL_QUIC"
-"""Environment variable with the path of another build of the program. The crate `traffic` reads it."""
-_TIMEOUT_S: Final = 30.0
-_CHECKOUT: Final = Path(__file__).parents[4]
-_TO_BUILD: Final = "in a checkout of dumbbell run make quic-branch STACK={} FROM=YOUR-TREE NAME={}"
-HINT: Final = (
-    "run: make quic"
-    if (_CHECKOUT / "quic" / "Cargo.toml").is_file()
-    else f"wheels do not bring it: in a checkout of dumbbell run make quic, and name the program by {VARIABLE}=PATH"
-)
-"""How to get the program."""
-
-
-def program(build: str = "") -> str | None:
-    """Path of the program: the variable's, or beside Python, which sudo keeps off the PATH, or on the PATH.
-
-    Another build of it lies beside it, with its name at the end: `dumbbell-quic-branch`.
-    """
-    beside = Path(sys.executable).with_name(NAME)
-    path = os.environ.get(VARIABLE) or (str(beside) if beside.is_file() else shutil.which(NAME))
-    return path if path is None or not build else f"{path}-{build}"
-
-
-def stacks(path: str) -> Mapping[str, tuple[str, ...]]:
-    """The stacks of a program with their congestion controls. Raises `OSError` or `ValueError` if it lists none."""
-    done = subprocess.run([path, "stacks"], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
-    if done.returncode:
-        raise ValueError(f"`{path} stacks` failed: {done.stderr.strip() or f'exit code {done.returncode}'}")
-    return {one["name"]: tuple(one["algorithms"]) for one in json.loads(done.stdout)}
 
 
 def check_quic(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
@@ -64,10 +28,10 @@ def check_quic(scenario: Scenario, plan: Plan) -> Iterator[Problem]:
 
 def _check_build(scenario: Scenario, build: str, asked: Mapping[int, Stack]) -> Iterator[Problem]:
     path, there, why = program(build), None, f"no {NAME} beside Python or on the PATH"
-    hint = _TO_BUILD.format(next(iter(asked.values())).name, build) if build else HINT
+    hint = to_build(next(iter(asked.values())).name, build) if build else to_get()
     try:
         there = None if path is None else stacks(path)
-    except (OSError, ValueError, KeyError, TypeError, subprocess.TimeoutExpired) as error:
+    except Unusable as error:
         why = str(error)
     if there is None:
         at, what = ("flows", next(iter(asked)), "protocol"), "this machine lacks the program of QUIC flows"
