@@ -56,7 +56,7 @@ def test_a_failed_run_is_kept_with_its_reason(tmp_path: Path) -> None:
 
 
 def test_a_failed_run_keeps_the_tables_that_are_whole(tmp_path: Path) -> None:
-    """Of a writer that was killed no table passes as one that is empty or short."""
+    """A table of a writer that was killed does not pass as one that is empty or short."""
     target = RunDirectory.begin(tmp_path, "mine", "0" * 12)
     write_json(target.path / "manifest.json", {})
     pl.DataFrame({"time_ns": [1]}).write_parquet(target.path / "samples.parquet")

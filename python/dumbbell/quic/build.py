@@ -50,7 +50,7 @@ class Built:
 
     path: Path
     stack: str
-    """As scenarios name it: `noq@branch`."""
+    """Name in scenarios: `noq@branch`."""
     version: str
     seconds: float
 

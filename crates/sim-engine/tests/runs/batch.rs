@@ -140,7 +140,7 @@ fn a_batch_of_two_programs_has_the_rows_of_one() {
     // The first program again: its runs are there.
     for (own, found) in [(&first, 0), (&second, 0), (&first, 6)] {
         let mut last = Progress::default();
-        let stopped = simulate_many(&batch(&runs, 0, Some(own), shared.path()), nobody_asks, |progress| {
+        let stopped = simulate_many(&batch(&runs, 0, Some(own.as_slice()), shared.path()), nobody_asks, |progress| {
             last = *progress;
             true
         });
