@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, get_args
@@ -26,7 +27,8 @@ def _described(metric: str | None, kind: str | None, across: str | None, curves:
 
 def _of_reproduction(directory: Path, format: str, output: Path | None) -> list[Path]:
     """The report to hand in, of the parts that were run."""
-    from dumbbell.cli.reproduce import of_folder
+    from dumbbell.cli.output import say
+    from dumbbell.cli.reproduce import WRITING, of_folder
     from dumbbell.published import hand_in, running
     from dumbbell.published.registry import reproduction
     from dumbbell.published.stranger import is_folder
@@ -38,6 +40,7 @@ def _of_reproduction(directory: Path, format: str, output: Path | None) -> list[
     name = ordered.study
     study, agreed = of_folder(name, False) if is_folder(name) else (reproduction(name), None)
     where, within = output or directory / f"{hand_in.STEM}.{format}", None if output else directory
+    say(WRITING, sys.stderr)
     with only(agreed):
         done = running.done(directory, study)
         texts = [*ordered.lacking, *ordered.shortened(study, done)]

@@ -17,12 +17,14 @@ from dumbbell.frozen import dataclass
 if TYPE_CHECKING:
     from dumbbell.execute import Executor as AnyExecutor
     from dumbbell.published.found import JudgedFinding
-    from dumbbell.published.model import Reproduction, Studies
+    from dumbbell.published.model import Reproduction
     from dumbbell.published.running import Lacking, Order, Ordered
 
 _ROOT = Path("reproductions")
 _SELDOM = 10
 """A report between parts is written after so many times the time that the last one took."""
+
+WRITING = "judging the findings and drawing the plots, which simulates some runs again with all their records ..."
 
 
 def command(
@@ -188,15 +190,18 @@ class Place:
         altered = [f"Set by --set, so that all that follows is of another study: {one}" for one in self.overrides]
         return Ordered(study, self.name, self.engine, self.quick, (*altered, *lacking))
 
-    def write(self, lacking: Sequence[Lacking]) -> tuple[Studies, list[Path]]:
-        """Write the report of the parts that were run."""
+    def write(self, lacking: Sequence[Lacking]) -> tuple[list[JudgedFinding], list[Path]]:
+        """Write the report of the parts that were run. Returns the outcomes of all findings, and the files."""
         from dumbbell.published import report, running
+        from dumbbell.published.found import judged
 
         ordered = self.ordered([one.text for one in lacking])
         running.keep(self.folder, ordered)
         done = running.done(self.folder, self.study)
         texts = [*ordered.lacking, *ordered.shortened(self.study, done)]
-        return done, report.write(self.study, done, self.folder, ordered.commands(self.study, done), texts)
+        found = judged(self.study, done)
+        commands = ordered.commands(self.study, done)
+        return found, report.write(self.study, done, self.folder, commands, texts, found)
 
 
 def _reproduce(
@@ -212,7 +217,6 @@ def _reproduce(
     from dumbbell.cli.study_progress import progress
     from dumbbell.errors import ExpectationUndecided
     from dumbbell.published import running
-    from dumbbell.published.found import judged
 
     without_advice_of_matplotlib()
     is_told = not (json or quiet)
@@ -235,8 +239,10 @@ def _reproduce(
             cost_s = written_s - started_s
             if is_told:
                 print(f"report so far: {files[0]}", flush=True)
-    done, files = place.write(lacking)
-    _tell(judged(place.study, done), files, json)
+    if is_told:
+        say(WRITING, sys.stderr)
+    found, files = place.write(lacking)
+    _tell(found, files, json)
     return 0 if all(one.is_simulated for one in lacking) else ExpectationUndecided.exit_code
 
 

@@ -68,6 +68,9 @@ def answer(findings: Sequence[JudgedFinding]) -> Iterator[Block]:
     said = [f"{counts[kind]} {_COUNTED.get(kind, kind)}" for kind in kinds if counts[kind]]
     untested = counts[Status.UNTESTED.value] + counts[NOT_RUN_YET]
     said += [f"{untested} not tested here"] if untested else []
+    if not texts:
+        yield Paragraph("No finding of the study is judged: it has no claims.")
+        return
     yield Paragraph(f"Of {words.count(len(texts), 'finding')} of the study: {words.listed(said)}.")
     rows = [(one, text) for text, one in told.items() if str(one) in kinds[:-1]]
     if rows:

@@ -69,7 +69,7 @@ def _blocks(
     study: Reproduction, studies: Studies, command: str, lacking: Sequence[str], done: Sequence[Done]
 ) -> Iterator[Block]:
     found = judged(study, studies)
-    yield Paragraph(f"A reproduction of {study.citation}.")
+    yield Paragraph(f"A reproduction of {study.citation.rstrip('.')}.")
     yield Heading("Question")
     yield Paragraph(study.question or study.title)
     yield Heading("What holds")
@@ -81,19 +81,25 @@ def _blocks(
         if plots := pictures_of(study, one):
             yield Heading(f"Figures of part {one.part.name}: {one.part.title}")
             yield Pictures(plots)
-    if numbers := [(one, list(tables(one.part, one.sides))) for one in done]:
+    numbers = [
+        Rows(f"{one.part.name}: {table.title}", table.head, table.rows)
+        for one in done
+        for table in tables(one.part, one.sides)
+    ]
+    if numbers:
         yield Heading("Numbers, printed and ours")
-        for one, found_rows in numbers:
-            yield from (Rows(f"{one.part.name}: {table.title}", table.head, table.rows) for table in found_rows)
-    yield Heading("Findings with their numbers")
+        yield from numbers
     rows = [
         (one.judged.status, f"{one.text.removesuffix(OURS)}{_reading(one.finding.reading)}", one.numbers)
         for one in found
         if one.judged != NOT_RUN
     ]
-    yield Rows("", ("", "finding", "our numbers"), rows)
-    yield Heading("Limits")
-    yield Bullets(list(_limits(study, studies, lacking, done)))
+    if rows:
+        yield Heading("Findings with their numbers")
+        yield Rows("", ("", "finding", "our numbers"), rows)
+    if limits := list(_limits(study, studies, lacking, done)):
+        yield Heading("Limits")
+        yield Bullets(limits)
     yield Heading("How to repeat it")
     yield Code(command)
     yield Paragraph("Equal seeds give equal simulated runs. The command continues where it was stopped.")

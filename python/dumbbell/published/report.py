@@ -37,10 +37,26 @@ DIFFERENCES: Final = "What differs in the set-up"
 """Headings of what the study says of itself."""
 
 
-def write(study: Reproduction, studies: Studies, place: Path, command: str, lacking: Sequence[str] = ()) -> list[Path]:
+def write(
+    study: Reproduction,
+    studies: Studies,
+    place: Path,
+    command: str,
+    lacking: Sequence[str] = (),
+    findings: Sequence[JudgedFinding] | None = None,
+) -> list[Path]:
     """Write `report.html`, `report.md` and `plots/` to a folder; return the first two. Numbers that are more than a
-    screen holds stand in `numbers.csv` beside `report.md`. `lacking`: what this machine lacks for which parts."""
-    found = document(study, studies, command, lacking)
+    screen holds stand in `numbers.csv` beside `report.md`.
+
+    Args:
+        study: the published study.
+        studies: its parts that were run.
+        place: the folder.
+        command: the commands that repeat them.
+        lacking: what this machine lacks for which parts.
+        findings: the outcomes, if they are known: judging reads runs with all their records.
+    """
+    found = document(study, studies, command, lacking, findings)
     for one in found.pictures:
         write_file(place / IMAGES / f"{one.name}.svg", one.svg, place)
         write_file(place / IMAGES / f"{one.name}.png", one.png, place)
@@ -53,9 +69,16 @@ def write(study: Reproduction, studies: Studies, place: Path, command: str, lack
     ]
 
 
-def document(study: Reproduction, studies: Studies, command: str, lacking: Sequence[str] = ()) -> Document:
-    """Raises `InputError` if a study can't be read."""
-    return Document(f"{study.key}: {study.title}", *_blocks(study, studies, command, lacking))
+def document(
+    study: Reproduction,
+    studies: Studies,
+    command: str,
+    lacking: Sequence[str] = (),
+    findings: Sequence[JudgedFinding] | None = None,
+) -> Document:
+    """Arguments as of `write`. Raises `InputError` if a study can't be read."""
+    known = judged(study, studies) if findings is None else findings
+    return Document(f"{study.key}: {study.title}", *_blocks(study, studies, command, lacking, known))
 
 
 @dataclass(frozen=True)
@@ -69,24 +92,26 @@ class Done:
 
 
 def _blocks(
-    study: Reproduction, studies: Studies, command: str, lacking: Sequence[str]
+    study: Reproduction, studies: Studies, command: str, lacking: Sequence[str], findings: Sequence[JudgedFinding]
 ) -> tuple[list[Block], list[Block]]:
     """The answer with its figures, and the ledger."""
     done = [done_part(study, part, studies[part.name]) for part in study.parts if part.name in studies]
-    found = judged(study, studies)
     drawn = {one.part.name: pictures_of(study, one) for one in done}
     main = [one for one in done if one.part.variant_of is None] or done
-    page: list[Block] = [Paragraph(study.citation + "."), *([Paragraph(study.question)] if study.question else [])]
+    page: list[Block] = [
+        Paragraph(study.citation.rstrip(".") + "."),
+        *([Paragraph(study.question)] if study.question else []),
+    ]
     page += [Code(command), Paragraph(runs_in_words(study, studies))]
     if lacking:
         page.append(Bullets(lacking))
-    page += [Heading("Answer"), *answer(found)]
+    page += [Heading("Answer"), *answer(findings)]
     if any(drawn[one.part.name] for one in main):
         page.append(Heading("Figures"))
     for one in main:
         if pictures := drawn[one.part.name]:
             page += [Heading(f"Figures of part {one.part.name}: {one.part.title}", 3), Pictures(pictures)]
-    return page, list(_ledger(study, studies, found, done, {one.part.name for one in main}, drawn))
+    return page, list(_ledger(study, studies, findings, done, {one.part.name for one in main}, drawn))
 
 
 def _ledger(
@@ -94,8 +119,9 @@ def _ledger(
     shown_above: Collection[str], drawn: Mapping[str, Sequence[Picture]],
 ) -> Iterator[Block]:  # fmt: skip
     anchors = {one.part.name: heading(one.part).anchor for one in done}
-    yield Heading("Findings")
-    yield from shown(findings)
+    if findings:
+        yield Heading("Findings")
+        yield from shown(findings)
     yield from _nearness(done)
     if study.definitions:
         yield Heading(OPEN)
@@ -197,8 +223,8 @@ def _part(done: Done, drawn: Sequence[Picture]) -> Iterator[Block]:
     if drawn:
         yield Pictures(drawn)
     yield from _second_by_second(done)
-    if part.evidence and found.has_runs:
-        yield Paragraph(part.evidence(found))
+    if part.evidence and found.has_runs and (told := part.evidence(found)):
+        yield Paragraph(told)
 
 
 def _second_by_second(done: Done) -> Iterator[Block]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -89,7 +90,7 @@ def readable(cell: int, repetition: int, places: Iterable[Path]) -> Run | None:
             _ = found.summary
             always = {place / f"{table}.parquet" for table in ALWAYS}
             for path in sorted(always.union(place.glob("*.parquet"))):
-                if why := unreadable(path, whole=True):
+                if why := _why(path):
                     raise Damaged(f"{path} cannot be read", why)
         except DumbbellError as error:
             bad.append(error)
@@ -99,6 +100,20 @@ def readable(cell: int, repetition: int, places: Iterable[Path]) -> Run | None:
         said = f"{one.what} ({one.why}): the run of cell {cell}, repetition {repetition} counts as missing"
         warnings.warn(said, DamagedFile, stacklevel=2)
     return None
+
+
+def _why(path: Path) -> str:
+    """Why a table cannot be read; empty: it can. A report asks for the same run again and again."""
+    try:
+        known = path.stat()
+    except OSError as error:
+        return error.strerror or str(error)
+    return _looked_at(path, (known.st_ino, known.st_mtime_ns, known.st_size))
+
+
+@lru_cache(maxsize=4096)
+def _looked_at(path: Path, _stamp: tuple[int, int, int]) -> str:
+    return unreadable(path, whole=True)
 
 
 def scenario_of(study: Frames, cell: int, repetition: int) -> Scenario:
