@@ -42,7 +42,7 @@ def main() -> None:
         (root / "many").mkdir()
         for number in range(FILES):
             (root / "many" / f"{number:06}.txt").touch()
-        _runs(root / "runs")
+        make_runs(root / "runs")
         workspace, listing, first = Workspace(root), Listing(root, math.inf), Listing(root)
         names = os.listdir(root / "runs")
         rows = [
@@ -60,7 +60,7 @@ def main() -> None:
         show("Lists", ["list", "elapsed (s)", "CPU (s)"], rows)
 
 
-def _runs(folder: Path) -> None:
+def make_runs(folder: Path) -> None:
     """Runs of different seeds, round-trip times and rates, whose large files are the same ones on disk."""
     first = dumbbell.run(SCENARIO, directory=folder, engine="simulate").directory
     own = ("manifest.json", "summary.json")

@@ -66,7 +66,7 @@ def main() -> None:
     """Measure and print."""
     with tempfile.TemporaryDirectory() as scratch:
         (Path(scratch) / "mine.toml").write_text(bundled.text("bbr-vs-cubic"))
-        with serving(Path(scratch)) as url, chromium() as browser:
+        with serving(Path(scratch)) as (url, _), chromium() as browser:
             page = browser.new_page(viewport={"width": 1440, "height": 900})
             page.goto(url)
             page.wait_for_selector(".files")

@@ -46,11 +46,11 @@ def _configure(lab: Live, router: str, own: int, neighbour: str, other: int, net
 @pytest.mark.parametrize("network", thorough_after(1, [BGP, RING]), ids=["bgp", "ospf"])
 def test_what_dumbbell_configures_is_not_typed(apart: Place, network: str) -> None:
     with dumbbell.Lab(apart.write(network)) as lab:
-        assert typed(lab) == {}
+        assert typed(lab.path) == {}
         with pytest.raises(InputError, match="nothing to save"):
             save(lab.path, Path("saved.toml"))
         lab["r1"].vtysh("configure terminal", "interface lo", "description mine")
-        assert list(typed(lab)) == ["r1"]
+        assert list(typed(lab.path)) == ["r1"]
 
 
 def test_typed_configurations_are_there_in_the_saved_lab(apart: Place) -> None:
@@ -59,7 +59,7 @@ def test_typed_configurations_are_there_in_the_saved_lab(apart: Place) -> None:
         _configure(lab, "r1", 100, "10.9.0.2", 200, "10.0.0.0/24")
         _configure(lab, "r2", 200, "10.9.0.1", 100, "10.1.0.0/24")
         assert _answers(lab)
-        running = typed(lab)
+        running = typed(lab.path)
         Path("there.toml").touch()
         with pytest.raises(InputError, match=r"there\.toml is there already"):
             save(lab.path, Path("there.toml"))
@@ -70,7 +70,7 @@ def test_typed_configurations_are_there_in_the_saved_lab(apart: Place) -> None:
     assert "bare = true" not in Path("saved.toml").read_text()
     with dumbbell.Lab("saved.toml") as again:
         assert _answers(again)
-        assert typed(again) == {}
+        assert typed(again.path) == {}
     assert commands(Path("r1.conf").read_text()) == commands(running["r1"])
 
 

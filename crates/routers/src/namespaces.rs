@@ -22,9 +22,9 @@ pub struct Seat<'a> {
 /// The way into a router.
 #[derive(Debug)]
 pub enum Entrance<'a> {
-    /// Of a router that another part of the program holds.
+    /// The doors of a router that another part of the program holds.
     Lent(Doors<'a>),
-    /// Of a router that was added to a lab that is up.
+    /// A router that was added to a lab that is up.
     Own(Box<Host>),
 }
 

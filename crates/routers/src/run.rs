@@ -76,6 +76,7 @@ pub fn run(
         ordered: Vec::new(),
         rewired: Vec::new(),
         wanted: Vec::new(),
+        origin_ns: None,
         stopped: false,
     };
     routers.configure(began)?;
@@ -86,7 +87,8 @@ pub fn run(
     let converged_s = limit.map(|_| (routers.last_change - began).as_secs_f64());
     Event::Ready { process: Process::Routers }.emit(events)?;
 
-    let origin_ns = routers.control.wait_for_start()?;
+    // The first process of a lab that is up was told while its daemons started.
+    let origin_ns = routers.origin_ns.map_or_else(|| routers.control.wait_for_start(), Ok)?;
     let mut planned = changes.iter().peekable();
     while !routers.stopped {
         let now = monotonic_ns() - origin_ns;
@@ -143,6 +145,8 @@ struct Routers<'a> {
     /// Records of a lab that are to have its routes.
     wanted: Vec<RoutesWanted>,
     control: Inbox<File>,
+    /// CLOCK_MONOTONIC of the start, if it was told.
+    origin_ns: Option<i64>,
     stopped: bool,
 }
 
@@ -287,7 +291,8 @@ impl Routers<'_> {
                     Order::ChangeDaemon { router, daemon, up } => self.ordered.push((router, daemon, up)),
                     Order::WriteRoutes(wanted) => self.wanted.push(wanted),
                     Order::Route { routers } => self.rewired.push(routers),
-                    Order::Start { .. } | Order::Hear { .. } | Order::ChangeLink { .. } | Order::Record { .. } => {}
+                    Order::Start { origin_ns } => self.origin_ns = Some(origin_ns),
+                    Order::Hear { .. } | Order::ChangeLink { .. } | Order::Record { .. } => {}
                     Order::Capture(_) | Order::EndCapture { .. } => {}
                     Order::TakeOver { .. } | Order::Retire | Order::Rewire { .. } => {}
                 }

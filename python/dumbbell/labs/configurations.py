@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from dumbbell.errors import RunFailed
-from dumbbell.labs.live import Live
+from dumbbell.labs.network import Network
+from dumbbell.labs.program import Program
 
 _OF_FRR: Final = re.compile(
     r"(frr (version|defaults)|hostname|service integrated|username|log|no ipv6? forwarding|exit|end)\b.*|!.*"
@@ -17,19 +18,22 @@ _OF_FRR: Final = re.compile(
 """Lines that FRRouting writes of itself, and those that end blocks."""
 _BEGINS: Final = "Current configuration:"
 
+Command = tuple[str, ...]
+"""A command with the blocks that it stands in: `("router bgp 1", "network ...")`."""
 
-def typed(lab: Live) -> dict[str, str]:
+
+def typed(lab: Path) -> dict[str, str]:
     """Router -> its running configuration, of routers whose commands are not those of the scenario.
 
     FRRouting orders lines as it likes: commands count, each within its block. A router whose daemons do not run has
     nothing to be asked.
     """
     found: dict[str, str] = {}
-    for name, node in lab.network.planned.items():
+    for name, node in Network.of(lab).planned.items():
         if node.get("routing"):
-            running = _running(lab, name)
-            if running is not None and commands(running) != commands(node["routing"]["config"]):
-                found[name] = running
+            text = running(lab, name)
+            if text is not None and commands(text) != commands(node["routing"]["config"]):
+                found[name] = text
     return found
 
 
@@ -39,21 +43,28 @@ def free_file(scenario: Path, router: str) -> Path:
     return next(path for path in map(scenario.with_name, names) if not os.path.lexists(path))
 
 
-def _running(lab: Live, router: str) -> str | None:
+def running(lab: Path, router: str) -> str | None:
+    """The running configuration of a router; `None`: no daemon of it answers."""
     try:
-        said = lab[router].vtysh("show running-config")
+        with Program(lab, router, ["vtysh", "-c", "show running-config"]) as program:
+            done = program.wait()
     except RunFailed:
         return None
-    _, _, text = said.partition(_BEGINS)
+    _, _, text = done.stdout.partition(_BEGINS)
     return f"{text.strip()}\n" if text.strip() else None
 
 
-def commands(text: str) -> set[tuple[str, ...]]:
-    """The commands of a configuration, each with the blocks that it stands in: `("router bgp 1", "network ...")`."""
+def commands(text: str) -> set[Command]:
+    """The commands of a configuration."""
     return set(_commands(text))
 
 
-def _commands(text: str) -> Iterator[tuple[str, ...]]:
+def ordered(text: str) -> list[Command]:
+    """The commands of a configuration in their order, each once."""
+    return list(dict.fromkeys(_commands(text)))
+
+
+def _commands(text: str) -> Iterator[Command]:
     blocks: list[tuple[int, str]] = []
     for line in text.splitlines():
         command = " ".join(line.split())

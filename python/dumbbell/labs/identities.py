@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, Final
 
@@ -11,8 +12,10 @@ from dumbbell.errors import InputError
 Kept = Sequence[tuple[int, int]]
 """The cables that stay: their places before and after."""
 
-_MAY_DIFFER: Final = ("interfaces", "routes", "sysctl", "address")
-"""Keys of a node that a lab can change while it is up."""
+_MAY_DIFFER: Final = ("interfaces", "routes", "sysctl", "address", "routing")
+"""Keys of a node that a lab can change while it is up; of `routing` all but the daemons."""
+_NAMED: Final = re.compile(r"^(\s*(?:interface|network|passive-interface) )(eth\d+)$", re.MULTILINE)
+"""Interfaces in a configuration that follows from the network."""
 
 
 def pin(what: str, topology: dict[str, Any], before: Mapping[str, Any], after: Mapping[str, Any], kept: Kept) -> bool:
@@ -48,9 +51,16 @@ def pin(what: str, topology: dict[str, Any], before: Mapping[str, Any], after: M
     return pinned
 
 
-def settled(before: Mapping[str, Any], after: dict[str, Any], kept: Kept) -> dict[str, Any]:
+def settled(before: Mapping[str, Any], after: dict[str, Any], kept: Kept, own: Collection[str] = ()) -> dict[str, Any]:
     """The plan `after`, in which interfaces of cables that stay have the names and MAC addresses that they have in
-    `before`. New interfaces have free ones."""
+    `before`. New interfaces have free ones.
+
+    Args:
+        before: the plan of now.
+        after: the plan of the new network, as a new lab would have it.
+        kept: the cables that stay.
+        own: routers whose configuration its user has written, and which stays as it is.
+    """
     names: dict[tuple[str, str], str] = {}
     for old, new in kept:
         was, now = before["links"][2 * old], after["links"][2 * new]
@@ -75,7 +85,10 @@ def settled(before: Mapping[str, Any], after: dict[str, Any], kept: Kept) -> dic
             taken.add(mac)
             names[at] = name
             named.append({**one, "name": name, "mac": mac})
-        nodes.append({**node, **({"interfaces": named} if interfaces else {})})
+        changed: dict[str, Any] = {"interfaces": named} if interfaces else {}
+        if node.get("routing") and node["name"] not in own:
+            changed["routing"] = _configured(node["routing"], node["name"], names)
+        nodes.append({**node, **changed})
     links = [_renamed(link, names) for link in after["links"]]
     emulate = {**after["emulate"], "path": before["emulate"].get("path", "wire")}
     return {**after, "nodes": nodes, "links": links, "emulate": emulate}
@@ -87,15 +100,14 @@ def check(what: str, before: Mapping[str, Any], after: Mapping[str, Any], gone: 
     for node in after["nodes"]:
         was = known.get(node["name"])
         if was is None:
-            if node.get("routing"):
-                why = f"{node['name']} has routing daemons, which start only with the lab"
-                raise InputError(what, why, "leave routing out: routes of the shortest paths are set")
             continue
+        daemons = [(one.get("routing") or {}).get("daemons") for one in (was, node)]
+        if daemons[0] != daemons[1]:
+            raise InputError(what, f"the daemons of {node['name']} would be others", "they start with their router")
         for key in sorted({*was, *node}):
             if key not in _MAY_DIFFER and was.get(key) != node.get(key):
                 why = f"{key} of {node['name']} would be another"
-                hint = "routing daemons keep their configuration while a lab is up" if key == "routing" else ""
-                raise InputError(what, why, hint)
+                raise InputError(what, why, "")
 
 
 def _addresses(plan: Mapping[str, Any]) -> dict[tuple[str, str], list[str]]:
@@ -110,6 +122,13 @@ def _addresses(plan: Mapping[str, Any]) -> dict[tuple[str, str], list[str]]:
 def _ends(link: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Returns the node and the interface at both ends of a link; a port of a switch has no interface."""
     return [(link[end], link.get(f"{end}_interface", "")) for end in ("from", "to")]
+
+
+def _configured(routing: Mapping[str, Any], node: str, names: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+    def renamed(line: re.Match[str]) -> str:
+        return line[1] + names.get((node, line[2]), line[2])
+
+    return {**routing, "config": _NAMED.sub(renamed, routing["config"])}
 
 
 def _renamed(link: Mapping[str, Any], names: Mapping[tuple[str, str], str]) -> dict[str, Any]:

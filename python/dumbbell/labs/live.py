@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -106,7 +107,7 @@ class Live:
         return Node(self, name)
 
     def add_router(self, name: str, **keys: Unpack[RouterKeys]) -> Node:
-        """Add a router without routing daemons, as `add_host` does."""
+        """Add a router, as `add_host` does. Its routing daemons start with its first link."""
         rewire.add_node(self.path, "router", name, keys)
         return Node(self, name)
 
@@ -121,8 +122,12 @@ class Live:
         Raises:
             InputError: there is no such node, or the network cannot be so.
             RunFailed: the lab has ended, or refuses it.
+
+        Warns:
+            A router keeps the configuration that its user has written.
         """
-        names = rewire.add_link(self.path, (str(a), str(b)), keys)
+        names, left_to_do = rewire.add_link(self.path, (str(a), str(b)), keys)
+        _warn(left_to_do)
         return Link(self, lambda: names)
 
     def remove(self, node: str | Node) -> None:
@@ -132,7 +137,7 @@ class Live:
             InputError: there is no such node, or something needs it.
             RunFailed: the lab has ended, or refuses it.
         """
-        rewire.remove_node(self.path, str(node))
+        _warn(rewire.remove_node(self.path, str(node)))
 
     def ping_all(
         self, hosts: Sequence[str | Node] | None = None, timeout_s: float = pings.TIMEOUT_S, ip: int = 4
@@ -296,7 +301,7 @@ class Link:
         Raises:
             InputError: something needs it, such as a node whose only link it is.
         """
-        rewire.remove_link(self._lab.path, self.names[:1])
+        _warn(rewire.remove_link(self._lab.path, self.names[:1]))
 
     def set(self, **keys: str) -> None:
         """Change it: `set(rate="5 Mbit/s", loss="1 %")`, with the keys and values of a scenario's `[[events]]`.
@@ -326,3 +331,9 @@ class Link:
         from dumbbell.plan import wire
 
         return {name: wire.part(link) for name, link in changes.states(self._lab.path, self.names).items()}
+
+
+def _warn(left_to_do: Sequence[str]) -> None:
+    """Say to whoever has called this module what is left to do."""
+    for one in left_to_do:
+        warnings.warn(one, stacklevel=3)

@@ -12,7 +12,6 @@ from dumbbell import inputs, outputs
 from dumbbell.errors import InputError
 from dumbbell.labs import changes, daemons, rewire
 from dumbbell.labs.configurations import free_file, typed
-from dumbbell.labs.live import Live
 from dumbbell.labs.traffic import FILE
 from dumbbell.scenario.file.loading import LARGEST
 from dumbbell.scenario.file.writing import ALGORITHMS, TRACES
@@ -37,7 +36,7 @@ def save(lab: Path, file: Path) -> list[Path]:
 
     if os.path.lexists(file):  # What lies beside it is written first.
         raise InputError(f"{file} is there already", "nothing is overwritten", "choose another name")
-    done, configured = _traffic(lab), typed(Live(lab))
+    done, configured = _traffic(lab), typed(lab)
     is_changed = changes.changes(lab) or daemons.changes(lab) or rewire.is_rewired(lab)
     if not done and not configured and not is_changed:
         why = "this lab has had no traffic, and no node, link or router was changed"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -196,16 +196,25 @@ def _recorded(lab: Path, begun: Mapping[str, Any], duration_ns: int, watched: li
             links[change.link] = wire.part(change.after)
         elif at_ns < duration_ns:
             events.append({"at_ns": at_ns, "link": wire.part(change.after)})
-    killed: Iterator[dict[str, Any]] = (
-        {"at_ns": of.time_ns - begin_ns, "router": of.router, "daemon": of.daemon, "up": of.up}
-        for of in daemons.changes(lab)
-    )
+    # A daemon that did not run at the beginning is killed then.
+    down: dict[tuple[str, str], dict[str, Any]] = {}
+    killed: list[dict[str, Any]] = []
+    for of in daemons.changes(lab):
+        event = {"at_ns": max(of.time_ns - begin_ns, 0), "router": of.router, "daemon": of.daemon, "up": of.up}
+        if of.time_ns >= begin_ns:
+            killed.append(event)
+        elif of.up:
+            down.pop((of.router, of.daemon), None)
+        else:
+            down[of.router, of.daemon] = event
+    known = daemons.routers(lab)
+    killed = [one for one in [*down.values(), *killed] if one["daemon"] in known.get(one["router"], ())]
     document |= {
         "name": begun["name"],
         "duration_ns": duration_ns,
         "links": list(links.values()),
         "events": sorted(events, key=lambda event: event["at_ns"]),
-        "daemon_events": [event for event in killed if 0 <= event["at_ns"] < duration_ns],
+        "daemon_events": [event for event in killed if event["at_ns"] < duration_ns],
         "flows": [_flow(one, duration_ns) for one in watched],
     }
     planned = _plan(lab, "planned.json")

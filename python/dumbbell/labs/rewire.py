@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dumbbell import outputs
 from dumbbell.errors import InputError, RunFailed
 from dumbbell.hints import nearest
-from dumbbell.labs import changes, daemons, identities, place, refusals, traffic
+from dumbbell.labs import changes, daemons, identities, place, refusals, routers, traffic
 from dumbbell.labs.agent import ask
 from dumbbell.labs.identities import Kept
 from dumbbell.labs.network import Network
@@ -67,8 +67,8 @@ def add_node(lab: Path, kind: str, name: str, keys: Mapping[str, Any]) -> None:
         outputs.write(lab / WAITING, json.dumps({**waiting(lab), name: node}))
 
 
-def add_link(lab: Path, ends: Sequence[str], keys: Mapping[str, Any]) -> tuple[str, ...]:
-    """Add a link between two nodes. Returns the names of its two directions.
+def add_link(lab: Path, ends: Sequence[str], keys: Mapping[str, Any]) -> tuple[tuple[str, ...], list[str]]:
+    """Add a link between two nodes. Returns the names of its two directions, and what is left to the user.
 
     Args:
         lab: the lab's directory.
@@ -100,14 +100,14 @@ def add_link(lab: Path, ends: Sequence[str], keys: Mapping[str, Any]) -> tuple[s
         def kept(cables: int) -> Kept:
             return [(place, place) for place in range(cables)]
 
-        plan = _become(lab, what, edit, kept, ())
+        plan, left_to_do = _become(lab, what, edit, kept, ())
         left = {name: node for name, node in pending.items() if name not in ends}
         outputs.write(lab / WAITING, json.dumps(left))
-        return tuple(link.name for link in plan.links[-2:])
+        return tuple(link.name for link in plan.links[-2:]), left_to_do
 
 
-def remove_node(lab: Path, name: str) -> None:
-    """Remove a node with its links. Programs in it are killed.
+def remove_node(lab: Path, name: str) -> list[str]:
+    """Remove a node with its links. Programs in it are killed. Returns what is left to the user.
 
     Raises:
         InputError: there is no such node, or something needs it.
@@ -118,7 +118,7 @@ def remove_node(lab: Path, name: str) -> None:
         pending = waiting(lab)
         if name in pending:
             outputs.write(lab / WAITING, json.dumps({one: node for one, node in pending.items() if one != name}))
-            return
+            return []
         network = Network.of(lab)
         network.check_node(name)
         if name == network.outside:
@@ -134,11 +134,11 @@ def remove_node(lab: Path, name: str) -> None:
             _drop(topology, what, gone, len(network.cables))
             return ()
 
-        _become(lab, what, edit, _without(gone), (name,))
+        return _become(lab, what, edit, _without(gone), (name,))[1]
 
 
-def remove_link(lab: Path, words: Sequence[str]) -> None:
-    """Remove the links between two nodes, or the one of this name, in both directions.
+def remove_link(lab: Path, words: Sequence[str]) -> list[str]:
+    """Remove the links between two nodes, or the one of this name, both ways. Returns what is left to the user.
 
     Raises:
         InputError: there is no such link, or something needs it.
@@ -155,7 +155,7 @@ def remove_link(lab: Path, words: Sequence[str]) -> None:
             _drop(topology, what, gone, len(network.cables))
             return ()
 
-        _become(lab, what, edit, _without(gone), ())
+        return _become(lab, what, edit, _without(gone), ())[1]
 
 
 def waiting(lab: Path) -> dict[str, dict[str, Any]]:
@@ -268,8 +268,8 @@ def _text(before: str, data: Mapping[str, Any]) -> str:
 
 def _become(
     lab: Path, what: str, edit: Callable[[Topology], Key], kept: Callable[[int], Kept], gone: Sequence[str]
-) -> Plan:
-    """Let the lab be the network of its scenario after `edit`. Returns its plan.
+) -> tuple[Plan, list[str]]:
+    """Let the lab be the network of its scenario after `edit`. Returns its plan, and what is left to the user.
 
     Args:
         lab: the lab's directory.
@@ -293,10 +293,6 @@ def _become(
     states = changes.states(lab)
     changed = {change.link for change in changes.changes(lab)}
     now = {**after, "links": [_state(link, states, changed) for link in after["links"]]}
-    for router in gone:
-        for daemon, runs in daemons.states(lab).get(router, {}).items():
-            if runs:
-                daemons.change(lab, router, daemon, False)
     outputs.write(lab / _NEXT, json.dumps(now))
     try:
         told = ask(lab, {"do": "rewire", "plan": _NEXT})["event"]
@@ -305,9 +301,9 @@ def _become(
     if told["event"] != "rewired":
         raise RunFailed(what, f"{told['what']}: {told['why']}", told["hint"])
     _write(lab, scenario, after, planned, gone)
-    if refused := told["refused"]:
-        raise RunFailed("the network is another now, but the kernel has refused a part", "\n".join(refused), "")
-    return wire.parsed(after)
+    if refused := [*told["refused"], *routers.configure(lab, before, after)]:
+        raise RunFailed("the network is another now, but a part was refused", "\n".join(refused), "")
+    return wire.parsed(after), routers.own(topology, before, after)
 
 
 def _state(link: dict[str, Any], states: Mapping[str, Any], changed: set[str]) -> dict[str, Any]:
@@ -332,7 +328,7 @@ def _planned(
         lab, planned = plan_of(scenario)
         after = json.loads(wire.text(lab))
         if not identities.pin(what, topology, before, after, kept):
-            return scenario, identities.settled(before, after, kept), planned
+            return scenario, identities.settled(before, after, kept, routers.with_own(topology)), planned
     raise InputError(what, "other nodes would get other addresses", "give them addresses in the scenario")
 
 

@@ -140,10 +140,13 @@ class AddLink(Asked):
     keys: PartKeys = PartKeys()
 
 
-class AddedLink(Message):
-    """Names of both directions of a link that was added."""
+class Rewired(Message):
+    """A network that was changed."""
 
-    links: list[str]
+    links: list[str] = Field(default=[])
+    """Names of both directions of a link that was added."""
+    left_to_do: list[str] = Field(default=[])
+    """Routers whose own configuration stays as it is."""
 
 
 class RemoveNode(Asked):

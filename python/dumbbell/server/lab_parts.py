@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from fastapi import APIRouter
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.labs import rewire
 from dumbbell.labs.shell.network import typed_keys
-from dumbbell.server.lab_messages import AddedLink, AddLink, AddNode, PartKeys, RemoveLink, RemoveNode
+from dumbbell.server.lab_messages import AddLink, AddNode, PartKeys, RemoveLink, RemoveNode, Rewired
 from dumbbell.server.labs import find
 
 
@@ -19,32 +20,29 @@ def router() -> APIRouter:
     made = APIRouter(prefix="/api/labs")
 
     @made.post("/{lab}/add-node")
-    def add_node(lab: str, asked: AddNode) -> dict[str, bool]:
+    def add_node(lab: str, asked: AddNode) -> Rewired:
         """Add a node, which comes up with its first link; that link, too, if a neighbour is named."""
-        add_node_with_link(find(lab), asked)
-        return {"added": True}
+        return add_node_with_link(find(lab), asked)
 
     @made.post("/{lab}/add-link")
-    def add_link(lab: str, asked: AddLink) -> AddedLink:
+    def add_link(lab: str, asked: AddLink) -> Rewired:
         """Add a link between two nodes."""
-        return AddedLink(links=list(rewire.add_link(find(lab), asked.ends, _keys(asked.keys))))
+        return _rewired(*rewire.add_link(find(lab), asked.ends, _keys(asked.keys)))
 
     @made.post("/{lab}/remove-node")
-    def remove_node(lab: str, asked: RemoveNode) -> dict[str, bool]:
+    def remove_node(lab: str, asked: RemoveNode) -> Rewired:
         """Remove a node with its links. Programs in it are killed."""
-        rewire.remove_node(find(lab), asked.node)
-        return {"removed": True}
+        return _rewired((), rewire.remove_node(find(lab), asked.node))
 
     @made.post("/{lab}/remove-link")
-    def remove_link(lab: str, asked: RemoveLink) -> dict[str, bool]:
+    def remove_link(lab: str, asked: RemoveLink) -> Rewired:
         """Remove a link, in both directions."""
-        rewire.remove_link(find(lab), asked.of)
-        return {"removed": True}
+        return _rewired((), rewire.remove_link(find(lab), asked.of))
 
     return made
 
 
-def add_node_with_link(lab: Path, asked: AddNode) -> None:
+def add_node_with_link(lab: Path, asked: AddNode) -> Rewired:
     """Add a node, and its first link if a neighbour is named: both, or neither.
 
     Raises:
@@ -54,14 +52,18 @@ def add_node_with_link(lab: Path, asked: AddNode) -> None:
     node, link = _keys(asked.keys), _keys(asked.link)
     rewire.add_node(lab, asked.kind, asked.name, node)
     if asked.neighbour is None:
-        return
+        return Rewired()
     try:
-        rewire.add_link(lab, (asked.name, asked.neighbour), link)
+        return _rewired(*rewire.add_link(lab, (asked.name, asked.neighbour), link))
     except DumbbellError:
         # The node still waits for a link, unless the kernel has refused only a part.
         if asked.name in rewire.waiting(lab):
             rewire.remove_node(lab, asked.name)
         raise
+
+
+def _rewired(links: Sequence[str], left_to_do: list[str]) -> Rewired:
+    return Rewired(links=list(links), left_to_do=left_to_do)
 
 
 def _keys(given: PartKeys) -> dict[str, Any]:

@@ -194,7 +194,7 @@ def router(root: Path, labs: Labs, terminals: Terminals) -> APIRouter:
         return SavedLab(
             text=text,
             path=asked.path,
-            routers=list(typed(Live(path))),
+            routers=list(typed(path)),
             rewired=rewire.is_rewired(path),
             waiting=list(rewire.waiting(path)),
         )

@@ -499,9 +499,12 @@ export interface AddLink {
   keys?: PartKeys;
 }
 
-/** Names of both directions of a link that was added. */
-export interface AddedLink {
+/** A network that was changed. */
+export interface Rewired {
+  /** Names of both directions of a link that was added. */
   links: string[];
+  /** Routers whose own configuration stays as it is. */
+  left_to_do: string[];
 }
 
 /** `POST /api/labs/{id}/remove-node`: remove a node with its links. */

@@ -4,8 +4,8 @@ import { useId, useState, type ReactNode } from "react";
 import { expect } from "../document/places";
 import type { Action } from "../kit/actions";
 import type { Point } from "../kit/messages";
-import { Button, Dialog, forgetProblems } from "../kit/parts";
-import type { AddedLink, AddLink, AddNode, LabState, PartKeys } from "../kit/run-messages";
+import { Button, Dialog, forgetProblems, toast } from "../kit/parts";
+import type { AddLink, AddNode, LabState, PartKeys, Rewired } from "../kit/run-messages";
 import { ask } from "./ask";
 import type { Chosen } from "./drawing";
 import { LINK_FIELDS } from "./panels";
@@ -49,6 +49,13 @@ export function Rewire(props: Props): ReactNode {
   return <Removal {...props} part={wanted.part} />;
 }
 
+/** Changes the network, and says what is left to the user; null if it was refused. */
+async function rewire(path: string, asked: object): Promise<Rewired | null> {
+  const made = await ask<Rewired>(path, asked);
+  made?.left_to_do.forEach((one) => toast(one));
+  return made;
+}
+
 const NONE: PartKeys = { fields: {}, typed: "" };
 
 function NewNode({ base, state, chosen, kind, spot, onDone, onClose }: Props & { kind: Kind; spot: Point | null }): ReactNode {
@@ -61,9 +68,9 @@ function NewNode({ base, state, chosen, kind, spot, onDone, onClose }: Props & {
   const add = async (): Promise<boolean> => {
     const asked: AddNode = { kind, name: name.trim(), keys, neighbour: neighbour || null, link };
     if (spot) expect(asked.name, spot);
-    const done = (await ask(`${base}/add-node`, asked)) !== null;
-    if (done) onDone({ kind: "node", name: asked.name });
-    return done;
+    const made = await rewire(`${base}/add-node`, asked);
+    if (made) onDone({ kind: "node", name: asked.name });
+    return made !== null;
   };
   return (
     <Form title={`Add a ${kind}`} action="Add" onDo={add} onClose={onClose}>
@@ -93,7 +100,7 @@ function NewLink({ base, state, ends, onDone, onClose }: Props & { ends: readonl
   const [keys, setKeys] = useState(NONE);
   const add = async (): Promise<boolean> => {
     const asked: AddLink = { ends: [from, to], keys };
-    const made = await ask<AddedLink>(`${base}/add-link`, asked);
+    const made = await rewire(`${base}/add-link`, asked);
     if (made) onDone({ kind: "cable", links: made.links });
     return made !== null;
   };
@@ -121,7 +128,7 @@ function Removal({ base, state, part, onDone, onClose }: Props & { part: Part })
   const others = [...new Set(links.map(({ sender, receiver }) => (part.kind === "node" && sender === part.name ? receiver : sender)))];
   const cable = part.kind === "cable" ? `the link between ${others.join(" and ")}` : "";
   const remove = async (): Promise<boolean> => {
-    const done = part.kind === "node" ? await ask(`${base}/remove-node`, { node: part.name }) : await ask(`${base}/remove-link`, { of: part.links.slice(0, 1) });
+    const done = part.kind === "node" ? await rewire(`${base}/remove-node`, { node: part.name }) : await rewire(`${base}/remove-link`, { of: part.links.slice(0, 1) });
     if (done !== null) onDone(null);
     return done !== null;
   };

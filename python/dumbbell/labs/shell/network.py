@@ -21,8 +21,10 @@ def add(session: Session, words: list[str]) -> None:
     names, keys = typed_keys(words)
     lab = session.lab.path
     if names[:1] == ["link"]:
-        for name in rewire.add_link(lab, names[1:], keys):
+        added, left_to_do = rewire.add_link(lab, names[1:], keys)
+        for name in added:
             print(described(changes.states(lab, [name])[name]))
+        print(*left_to_do, sep="\n", end="\n" if left_to_do else "")
         return
     kind = names.pop(0) if names[:1] and names[0] in rewire.KINDS and len(names) > 1 else "host"
     if len(names) != 1:
@@ -41,12 +43,13 @@ def remove(session: Session, words: list[str]) -> None:
     """Programs in a node that is removed are killed."""
     lab = session.lab.path
     if words[:1] == ["link"] and len(words) in (2, 3):
-        rewire.remove_link(lab, words[1:])
+        left_to_do = rewire.remove_link(lab, words[1:])
     elif len(words) == 1 and words[0] != "link":
-        rewire.remove_node(lab, words[0])
+        left_to_do = rewire.remove_node(lab, words[0])
     else:
         given = f"given: {' '.join(words) or 'nothing'}"
         raise InputError("remove needs a node, or link and two nodes", given, "remove h3, or remove link h3 s1")
+    print(*left_to_do, sep="\n", end="\n" if left_to_do else "")
 
 
 def typed_keys(words: list[str]) -> tuple[list[str], dict[str, Any]]:

@@ -17,7 +17,7 @@ class Bfd(Protocol):
     daemon = "bfdd"
 
     def configure(self, router: Router, network: Network) -> list[str]:
-        """See `Protocol`."""
-        fast = ["detect-multiplier 3", "receive-interval 50", "transmit-interval 50"]
+        """See `Protocol`. Three messages may be missing, which is FRR's default."""
+        fast = ["receive-interval 50", "transmit-interval 50"]
         profile = block(f"profile {PROFILE}", *(fast if router.timers == "fast" else []))
         return block("bfd", *profile)

@@ -42,7 +42,7 @@ class Bgp(Protocol):
             if fast:
                 words += ["timers connect 1", "advertisement-interval 0"]
             if router.speaks("bfd") and session.peer.speaks("bfd"):
-                words.append(f"bfd profile {PROFILE}")
+                words += ["bfd", f"bfd profile {PROFILE}"]
             lines += [f"neighbor {session.address} {word}" for word in words]
         for version, family in _FAMILIES.items():
             lines += _family(router, network, [one for one in own if one.address.version == version], version, family)
@@ -105,8 +105,10 @@ def _policies(router: Router, own: list[Session]) -> list[str]:
         )
     if not lines:
         return []
-    for relation in ("peer", "provider"):
-        lines.append(f"bgp large-community-list standard not-paid-for permit {router.asn}:0:{_MARK[relation]}")
+    for place, mark in enumerate((_MARK["peer"], _MARK["provider"]), 1):
+        # Numbered as FRRouting writes them, so that a lab sees what was typed besides.
+        permit = f"seq {5 * place} permit {router.asn}:0:{mark}"
+        lines.append(f"bgp large-community-list standard not-paid-for {permit}")
     lines += block("route-map own-and-customers deny 10", "match large-community not-paid-for")
     return lines + block("route-map own-and-customers permit 20")
 

@@ -22,8 +22,10 @@ class Isis(InteriorProtocol):
 
     def configure(self, router: Router, network: Network) -> list[str]:
         """See `Protocol`."""
-        # These come before `net`, which starts the process: later, the first LSP waits for the default's 30 s.
-        timers = ["lsp-gen-interval 1", "spf-interval 1"] if router.timers == "fast" else []
+        # This comes before `net`, which starts the process: later, the first LSP waits for the default's 30 s. It is
+        # written as FRRouting writes it, so that a lab sees what was typed besides.
+        fast = ["lsp-timers gen-interval 1 refresh-interval 900 max-lifetime 1200"]
+        timers = fast if router.timers == "fast" else []
         default = ["default-information originate ipv4 level-2"] if self.has_default(router) else []
         lines = block("router isis lab", *timers, "is-type level-2-only", f"net {net(router.id)}", *default)
         lines += block("interface lo", "ip router isis lab", "isis passive")
