@@ -63,7 +63,7 @@ test-thorough: kernel test-quic $(VENV)/.develop $(VENV)/.page $(VENV)/.web-chec
 	$(BIN)/python -m tools.second_chances -m "thorough and not exhaustive and alone" $$(grep -rlw alone --include="test_*.py" tests/system)
 
 # Each call of a command that fails, kills at a hundred moments, thousands of damaged runs.
-test-exhaustive: kernel $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
+test-exhaustive: kernel quic $(VENV)/.develop $(VENV)/.page $(VENV)/.test-tools
 	$(BIN)/python -m tools.second_chances --numprocesses 3 --dist loadgroup -m "exhaustive" tests/system
 
 # Cases of property tests come from a fixed seed, so that the same code gives the same result again; `make fuzz` draws others.

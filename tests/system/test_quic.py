@@ -204,7 +204,7 @@ def test_runs_of_a_simulated_study_may_have_two_builds(tmp_path: Path, monkeypat
     """The other build is the same program under another hash: cells of both have the same figures."""
     main = program()
     assert main is not None
-    monkeypatch.setenv(VARIABLE, shutil.copy(main, tmp_path / NAME))
+    monkeypatch.setenv(VARIABLE, str(shutil.copy(main, tmp_path / NAME)))
     with open(shutil.copy(main, tmp_path / f"{NAME}-branch"), "ab") as file:
         file.write(b"another")
     study = dumbbell.run(
@@ -235,13 +235,14 @@ def tree_of(package: str, to: Path) -> Path:
     return Path(shutil.copytree(manifest.parent, to))
 
 
+@pytest.mark.exhaustive  # It compiles a stack: 4 minutes of CPU.
 def test_a_branch_differs_from_main_only_where_its_change_matters(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The branch reduces its window by half after a loss: what ends before the first loss is the same."""
     main = program()
     assert main is not None
-    monkeypatch.setenv(VARIABLE, shutil.copy(main, tmp_path / NAME))
+    monkeypatch.setenv(VARIABLE, str(shutil.copy(main, tmp_path / NAME)))
     tree = tree_of("noq-proto", tmp_path / "noq-proto")
     changed = tree / "src" / "congestion" / "cubic.rs"
     text = changed.read_text()

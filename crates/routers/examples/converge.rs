@@ -22,11 +22,12 @@ use ipnet::IpNet;
 use messages::{Event, Order};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork, pipe};
+use plan::Routing;
 use routers::Seat;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::nodes::{Node, Routing, cable};
+use crate::nodes::{Node, cable};
 
 #[derive(Deserialize)]
 struct Network {
@@ -81,12 +82,12 @@ fn inside(network: &Network) -> Result<()> {
     let routings: Vec<Routing> = network.routers.iter().map(routing).collect();
     let pairs = network.routers.iter().zip(&routings);
     let seats: Vec<Seat<'_>> = pairs.map(|(router, one)| nodes[router.name.as_str()].seat(one)).collect();
-    let report = run(&seats, network)?;
+    let report = run(seats, network)?;
     println!("{report}");
     Ok(())
 }
 
-fn run(seats: &[Seat<'_>], network: &Network) -> Result<Value> {
+fn run(seats: Vec<Seat<'_>>, network: &Network) -> Result<Value> {
     let dir = PathBuf::from("/run/records");
     fs::create_dir_all(&dir)?;
     let limit = Duration::from_secs_f64(network.limit_s);
@@ -96,7 +97,7 @@ fn run(seats: &[Seat<'_>], network: &Network) -> Result<Value> {
     if let ForkResult::Child = unsafe { fork() }? {
         drop((control, events));
         let mut saying = File::from(saying);
-        if let Err(error) = routers::run(seats, &[], Some(limit), false, &dir, ordered, &mut saying) {
+        if let Err(error) = routers::run(seats, &[], Some(limit), None, &dir, ordered, &mut saying) {
             Event::failed(messages::Process::Routers, &error).emit(&mut saying)?;
         }
         std::process::exit(0)

@@ -249,7 +249,7 @@ def _reproduce(
 def _forecast(wanted: Sequence[Order]) -> str:
     """`rincao-2021: 10 parts, 27,000 runs, 13 h 45 min of traffic; about 45 min of computing`."""
     from dumbbell.engines.registry import capabilities
-    from dumbbell.published.running import size
+    from dumbbell.published.running import report_s, size
     from dumbbell.report import words
     from dumbbell.units.spans import span
 
@@ -259,7 +259,7 @@ def _forecast(wanted: Sequence[Order]) -> str:
         found = [one.forecast_s for order, one in sizes if capabilities(order.engine).real_time is real_time]
         if found and None not in found:
             said += f"; at most {span(sum(s for s in found if s is not None))} {what}"
-    return said
+    return f"{said}; about {span(report_s(wanted))} of computing for the report"
 
 
 def _list(wanted: Sequence[Order], study: Reproduction) -> None:

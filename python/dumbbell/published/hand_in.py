@@ -81,14 +81,10 @@ def _blocks(
         if plots := pictures_of(study, one):
             yield Heading(f"Figures of part {one.part.name}: {one.part.title}")
             yield Pictures(plots)
-    numbers = [
-        Rows(f"{one.part.name}: {table.title}", table.head, table.rows)
-        for one in done
-        for table in tables(one.part, one.sides)
-    ]
-    if numbers:
+    if numbers := [(one, found_tables) for one in done if (found_tables := list(tables(one.part, one.sides)))]:
         yield Heading("Numbers, printed and ours")
-        yield from numbers
+        for one, found_rows in numbers:
+            yield from (Rows(f"{one.part.name}: {table.title}", table.head, table.rows) for table in found_rows)
     rows = [
         (one.judged.status, f"{one.text.removesuffix(OURS)}{_reading(one.finding.reading)}", one.numbers)
         for one in found

@@ -87,7 +87,9 @@ def _at(table: Table, sides: Sequence[Side], row: object, column: object) -> Sid
 def _cells(side: Side | None, factor: float) -> list[str]:
     if side is None:
         return [words.UNKNOWN] * 3
-    return [words.number(side.value / factor), _ours(side.ours, factor), _ratio(side.ratio)]
+    bounds = (0.0, None) if side.published.relative_to else get(side.published.metric).bounds
+    ours = None if side.ours is None else side.ours.cut(bounds)
+    return [words.number(side.value / factor), _ours(ours, factor), _ratio(side.ratio)]
 
 
 def _changes(side: Side | None, reference: Side | None) -> list[str]:

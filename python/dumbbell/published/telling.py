@@ -15,6 +15,7 @@ from dumbbell.published.rules import Rule
 from dumbbell.published.settings import Setting
 from dumbbell.report import words
 from dumbbell.statistics.intervals import Interval
+from dumbbell.statistics.metrics import get
 
 UNITS: Final = {"Gbit/s": 1e9, "Mbit/s": 1e6, "kbit/s": 1e3, "%": 0.01}
 """Unit in which values are told -> its size in the metric's own unit; 1 for others."""
@@ -55,7 +56,7 @@ def _values(claim: Claim, settings: Sequence[Setting]) -> str:
         return "; ".join(_of_value(claim, settings[0], name) for name in claim.values)
     if len(claim.values) == 1 and all(settings[0].members(name) == [None] for name in claim.values):
         (name, value), *_ = claim.values.items()
-        return listed({one.name: one.figure(name, None).interval for one in settings}, factor(value), value.unit)
+        return listed({one.name: _possible(one, value, name, None) for one in settings}, factor(value), value.unit)
     counts = [min(one.n for one in _intervals(claim, setting)) for setting in settings]
     is_same = len(set(counts)) == 1
     said = "; ".join(
@@ -78,13 +79,20 @@ def _of_value(claim: Claim, setting: Setting, name: str) -> str:
     value = claim.values[name]
     members = setting.members(name)
     if members == [None]:
-        one = setting.figure(name, None).interval
+        one = _possible(setting, value, name, None)
         if one is None:
             return f"{value.title or name} not known"
         said = listed({value.title: one}, factor(value), value.unit).strip()
         return said + _beside(setting, name, None, factor(value), value.unit)
-    intervals = {setting.name_of(name, member): setting.figure(name, member).interval for member in members}
+    intervals = {setting.name_of(name, member): _possible(setting, value, name, member) for member in members}
     return f"{value.title} {listed(intervals, factor(value), value.unit)}".strip()
+
+
+def _possible(setting: Setting, value: Value, name: str, member: str | None) -> Interval | None:
+    """The interval of a figure within the values that its metric can have. Rules judge the whole interval."""
+    found = setting.figure(name, member).interval
+    is_metric = found is not None and not value.change and value.apart_from is None
+    return found.cut(get(value.metric).bounds) if found is not None and is_metric else found
 
 
 def _beside(setting: Setting, name: str, member: str | None, by: float, unit: str) -> str:
@@ -101,7 +109,7 @@ def _in_setting(claim: Claim, setting: Setting) -> str:
     shown = []
     for name, value in claim.values.items():
         for member in setting.members(name):
-            one = setting.figure(name, member).interval
+            one = _possible(setting, value, name, member)
             if one is not None:
                 shown.append(f"{value.title or member or ''} {interval_text(one, factor(value))}".strip())
     return ", ".join(shown)
