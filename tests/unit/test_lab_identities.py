@@ -11,7 +11,7 @@ import pytest
 from graphs import flow, graph, link
 
 from dumbbell.errors import InputError
-from dumbbell.labs import changes, place, rewire, traffic
+from dumbbell.labs import changes, place, rewire, routers, traffic
 from dumbbell.labs.build import load, plan_of
 from dumbbell.labs.network import Network
 from dumbbell.plan import wire
@@ -77,7 +77,7 @@ def test_a_host_joins_with_its_first_link(lab: Path) -> None:
     before = identities(lab)
     rewire.add_node(lab, "host", "h4", {})
     assert "h4" not in Network.of(lab).nodes
-    assert rewire.add_link(lab, ("h4", "s1"), {"rate": "5 Mbit/s", "delay": "2 ms"}) == ("h4-s1", "s1-h4")
+    assert rewire.add_link(lab, ("h4", "s1"), {"rate": "5 Mbit/s", "delay": "2 ms"})[0] == ("h4-s1", "s1-h4")
     network = Network.of(lab)
     assert network.interfaces("h4")[0][0] == "eth0"
     assert network.address("h4").startswith("10.1.0.")
@@ -143,9 +143,6 @@ def test_what_is_bad_is_refused_with_the_reason(lab: Path) -> None:
         rewire.remove_link(lab, ("r2", "h3"))
     with pytest.raises(InputError, match="unknown key"):
         rewire.add_node(lab, "host", "h7", {"colour": "red"})
-    rewire.add_node(lab, "router", "r9", {"routing": ["ospf"]})
-    with pytest.raises(InputError, match="r9 has routing daemons"):
-        rewire.add_link(lab, ("r9", "r1"), {})
     with pytest.raises(InputError, match="no node h0"):
         rewire.remove_node(lab, "h0")
     assert (lab / "plan.json").read_text() == before
@@ -166,3 +163,37 @@ def test_journals_forget_what_is_removed(lab: Path) -> None:
     rewire.remove_node(lab, "h2")
     assert {one.link for one in changes.changes(lab)} == {one["name"] for one in after} - {"h2-s1", "s1-h2"}
     assert len((lab / traffic.FILE).read_text().splitlines()) == 1
+
+
+def test_configurations_name_the_interfaces_that_a_lab_keeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new lab would number r1's interfaces anew once one is gone; a configuration of the user's own stays."""
+    configured: list[dict[str, Any]] = []
+    monkeypatch.setattr(rewire, "ask", lambda *_: {"event": {"event": "rewired", "refused": []}})
+    monkeypatch.setattr(routers, "configure", lambda _lab, _before, after: configured.append(after) or [])
+    links = (link("h1", "r1"), link("r1", "r2", "a"), link("r1", "r2", "b"), link("r2", "h2"))
+    (tmp_path / "r2.conf").write_text("interface eth1\n ip ospf area 0\n")
+    nodes = {"r2": {"kind": "router", "routing": ["ospf"], "frr": "../r2.conf"}}
+    lab = up(tmp_path / "lab", graph(*links, duration=None, routing=["rip", "ospf"], nodes=nodes))
+    assert rewire.remove_link(lab, ("a",)) == [
+        "r2: eth0 is gone; its configuration is yours, and stays as it is: r2 vtysh"
+    ]
+    planned = {node["name"]: node for node in configured[0]["nodes"]}
+    assert [one["name"] for one in planned["r1"]["interfaces"]] == ["eth0", "eth2"]
+    config = planned["r1"]["routing"]["config"]
+    assert "interface eth2" in config
+    assert " network eth2" in config
+    assert "eth1" not in config
+    assert planned["r2"]["routing"]["config"].startswith("interface eth1")
+
+
+def test_a_difference_is_lines_of_the_shell() -> None:
+    """The last command is taken back first; blocks are entered and left."""
+    before = "router bgp 1\n neighbor 10.0.0.2 remote-as 2\n address-family ipv4 unicast\n  network 10.1.0.0/24\n"
+    after = "router bgp 1\ninterface eth1\n ip ospf area 0\n ip ospf cost 1\nexit\n"
+    removed, added = routers.difference(before, after)
+    assert routers.undone(removed) == [
+        "router bgp 1", "address-family ipv4 unicast", "no network 10.1.0.0/24", "exit", "exit",
+        "router bgp 1", "no address-family ipv4 unicast", "no neighbor 10.0.0.2 remote-as 2", "exit",
+    ]  # fmt: skip
+    assert routers.done(added) == ["interface eth1", "interface eth1", "ip ospf area 0", "ip ospf cost 1", "exit"]
+    assert routers.difference(after, after) == ([], [])

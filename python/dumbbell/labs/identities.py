@@ -51,7 +51,7 @@ def pin(what: str, topology: dict[str, Any], before: Mapping[str, Any], after: M
     return pinned
 
 
-def settled(before: Mapping[str, Any], after: dict[str, Any], kept: Kept, own: Collection[str] = ()) -> dict[str, Any]:
+def settled(before: Mapping[str, Any], after: dict[str, Any], kept: Kept, written: Collection[str]) -> dict[str, Any]:
     """The plan `after`, in which interfaces of cables that stay have the names and MAC addresses that they have in
     `before`. New interfaces have free ones.
 
@@ -59,7 +59,7 @@ def settled(before: Mapping[str, Any], after: dict[str, Any], kept: Kept, own: C
         before: the plan of now.
         after: the plan of the new network, as a new lab would have it.
         kept: the cables that stay.
-        own: routers whose configuration its user has written, and which stays as it is.
+        written: routers whose configuration its user has written: it stays as it is.
     """
     names: dict[tuple[str, str], str] = {}
     for old, new in kept:
@@ -86,7 +86,7 @@ def settled(before: Mapping[str, Any], after: dict[str, Any], kept: Kept, own: C
             names[at] = name
             named.append({**one, "name": name, "mac": mac})
         changed: dict[str, Any] = {"interfaces": named} if interfaces else {}
-        if node.get("routing") and node["name"] not in own:
+        if node.get("routing") and node["name"] not in written:
             changed["routing"] = _configured(node["routing"], node["name"], names)
         nodes.append({**node, **changed})
     links = [_renamed(link, names) for link in after["links"]]

@@ -143,9 +143,9 @@ class AddLink(Asked):
 class Rewired(Message):
     """A network that was changed."""
 
-    links: list[str] = Field(default=[])
+    links: list[str]
     """Names of both directions of a link that was added."""
-    left_to_do: list[str] = Field(default=[])
+    left_to_do: list[str]
     """Routers whose own configuration stays as it is."""
 
 

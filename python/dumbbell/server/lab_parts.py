@@ -52,7 +52,7 @@ def add_node_with_link(lab: Path, asked: AddNode) -> Rewired:
     node, link = _keys(asked.keys), _keys(asked.link)
     rewire.add_node(lab, asked.kind, asked.name, node)
     if asked.neighbour is None:
-        return Rewired()
+        return _rewired((), [])
     try:
         return _rewired(*rewire.add_link(lab, (asked.name, asked.neighbour), link))
     except DumbbellError:

@@ -105,10 +105,9 @@ def _policies(router: Router, own: list[Session]) -> list[str]:
         )
     if not lines:
         return []
-    for place, mark in enumerate((_MARK["peer"], _MARK["provider"]), 1):
-        # Numbered as FRRouting writes them, so that a lab sees what was typed besides.
-        permit = f"seq {5 * place} permit {router.asn}:0:{mark}"
-        lines.append(f"bgp large-community-list standard not-paid-for {permit}")
+    for number, relation in ((5, "peer"), (10, "provider")):
+        marked = f"permit {router.asn}:0:{_MARK[relation]}"
+        lines.append(f"bgp large-community-list standard not-paid-for seq {number} {marked}")
     lines += block("route-map own-and-customers deny 10", "match large-community not-paid-for")
     return lines + block("route-map own-and-customers permit 20")
 
