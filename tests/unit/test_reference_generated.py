@@ -31,6 +31,7 @@ def test_verbs_with_options_of_their_own_have_a_table() -> None:
         "import",
         "export",
         "kernel build",
+        "quic build",
         "ui",
     )
     of_labs = (f"lab {verb}" for verb in ("up", "list", "shell", "exec", "show", "link", "record", "capture", "down"))

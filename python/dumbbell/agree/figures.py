@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from dumbbell.frozen import dataclass
 from dumbbell.records import Run
+from dumbbell.scenario.traffic.flows import KINDS
 
 Scope = Literal["run", "flow", "link"]
 
@@ -70,10 +71,10 @@ def _flow(flow: Mapping[str, Any]) -> Iterator[tuple[What, float | None]]:
         yield _what("flow", flow["id"], f"RTT {key}", "ms"), flow["rtt_ms"][key]
     yield from _queue("flow", flow["id"], flow["queue_ms"])
     yield _what("flow", flow["id"], RETRANSMITTED, "segments"), flow["retransmitted_segments"]
-    if quic := flow.get("quic"):
-        yield _what("flow", flow["id"], "QUIC handshake", "ms"), quic["handshake_ms"]
-        yield _what("flow", flow["id"], "QUIC sent", "datagrams"), quic["sent_packets"]
-        yield _what("flow", flow["id"], "QUIC lost", "packets"), quic["lost_packets"]
+    for name, kind in KINDS.items():
+        if own := flow.get(name):
+            for (measure, unit), key in kind.compared.items():
+                yield _what("flow", flow["id"], measure, unit), own[key]
 
 
 def _link(link: Mapping[str, Any]) -> Iterator[tuple[What, float | None]]:

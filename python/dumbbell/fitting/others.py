@@ -17,6 +17,8 @@ _QUEUED: Final = 0.5
 """Share of a window at least for which a queue stood, so that the window tells what others sent."""
 _LEAST_WINDOWS: Final = 4
 """Fewer windows tell no mean."""
+_LEAST_BPS: Final = 1.0
+"""Less than this is the rounding of sums."""
 _EDGES: Final = 2.0
 """Packets by which the borders of a window may be wrong."""
 NOT_SEEN: Final = "packets hardly queued, and only a queue shows what others send"
@@ -61,7 +63,8 @@ def others(seen: Queue, rate: Capacity, losses: Losses, is_policed: bool) -> Oth
         np.maximum(0.0, of - own) for of in (capacity.value, capacity.low - error, capacity.high + error)
     )
     total = float(queued_ns[at].sum())
-    mean, least, most = (float((of * queued_ns[at]).sum() / total) for of in (rest, low, high))
+    means = [float((of * queued_ns[at]).sum() / total) for of in (rest, low, high)]
+    mean, least, most = (0.0 if of < _LEAST_BPS else of for of in means)
     evidence = f"{len(at)} windows of {width / 1e6:.0f} ms with a queue"
     served = float(through[at].sum()) * 8e9 / total
     if served < SHARED * capacity.value and not (losses.buffer.is_identifiable and not losses.is_own):

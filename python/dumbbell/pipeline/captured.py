@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from dumbbell import captures
 from dumbbell.captures.detail import keep
 from dumbbell.captures.points import FILE
+from dumbbell.command import quoted
 from dumbbell.errors import InputError
 from dumbbell.plan.parts import kind
 from dumbbell.records.run import Run
@@ -104,7 +105,7 @@ def run_of(files: Sequence[str]) -> Run | None:
         raise InputError(
             f"{run.directory} has no TCP flow: {', '.join(quic)} are QUIC",
             "QUIC encrypts acknowledgements, so a capture tells nothing of what limits a flow",
-            f"the run's own records do: dumbbell report {run.directory}",
+            f"the run's own records do: dumbbell report {quoted(str(run.directory))}",
         )
     if not (run.directory / FILE).is_file():
         raise InputError(

@@ -44,6 +44,11 @@ class QuicFlow(AnyFlow, Kind[QuicWorkload]):
         "Datagrams sent": "sent_packets",
         "Packets declared lost": "lost_packets",
     }
+    compared: ClassVar = {
+        ("QUIC handshake", "ms"): "handshake_ms",
+        ("QUIC sent", "datagrams"): "sent_packets",
+        ("QUIC lost", "packets"): "lost_packets",
+    }
 
     protocol: Literal["quic"] = Field(description="QUIC (RFC 9000), by a stack in user space.")
     stack: str = Field(
