@@ -81,7 +81,7 @@ class Kind(Generic[W]):
     figures: ClassVar[Mapping[str, str]] = {}
     """Figures of this kind alone: heading -> key in the part of a flow's summary that has the kind's name."""
     compared: ClassVar[Mapping[tuple[str, str], str]] = {}
-    """Those that two runs are compared by: measure and unit -> key."""
+    """Figures that two runs are compared by: measure and unit -> key."""
 
     @property
     def negotiates_ecn(self) -> bool | None:
