@@ -13,12 +13,13 @@ import shutil
 import subprocess
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from dumbbell import outputs
 from dumbbell.errors import InputError, RunFailed
+from dumbbell.frozen import dataclass
+from dumbbell.names import is_name, shortened
 from dumbbell.quic import sources
 from dumbbell.quic.program import NAME, program, to_get
 from dumbbell.quic.sources import Sources
@@ -41,7 +42,6 @@ _HINTS: Final = {
     "c++": "sudo apt-get install g++",
     "cmake": "sudo apt-get install cmake libclang1",
 }
-_NAME: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ def build(stack: str, tree: Path, name: str) -> Built:
     """
     if stack not in PACKAGES:
         raise InputError(f"no QUIC stack {stack!r}", f"expected one of {', '.join(PACKAGES)}")
-    if not _NAME.fullmatch(name):
-        raise InputError(f"a build cannot be named {name!r}", "expected letters, digits, and - _ .")
+    if not is_name(name):
+        raise InputError(f"a build cannot be named {shortened(name)}", "expected letters, digits, and - _ .")
     own, main = sources.find(), program()
     if own is None or main is None:
         raise RunFailed(f"the build {name!r} cannot be made", f"{NAME} and its sources are not installed", to_get())

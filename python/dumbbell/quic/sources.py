@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from dumbbell.frozen import dataclass
 from dumbbell.kernels import cache
 
 _CHECKOUT: Final = Path(__file__).parents[3]

@@ -36,7 +36,7 @@ small datagrams. Measured on single flows at 20 Mbit/s."""
 
 
 def _alone_s(plan: Plan) -> float:
-    """By packets, each as dear as the mean flow's."""
+    """The estimate counts packets, each as dear as the mean flow's."""
     from dumbbell.plan.parts import kind
 
     stacks = [kind(flow).quic_stack(flow.workload) for flow in plan.flows]
