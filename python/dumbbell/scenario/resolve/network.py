@@ -9,7 +9,7 @@ from dumbbell.frozen import dataclass
 from dumbbell.hints import nearest, some
 from dumbbell.scenario.links.changes import DaemonChange, daemon_timeline
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.resolve.direction import Direction
+from dumbbell.scenario.resolve.direction import Direction, WrittenLink
 from dumbbell.scenario.resolve.links import check_carriers, resolve_links
 from dumbbell.scenario.resolve.outline import Ends, NetworkNode, Outline, Way
 from dumbbell.scenario.resolve.qdiscs import check_kernels_links
@@ -88,6 +88,14 @@ def _check_tags(scenario: Scenario, outline: Outline) -> Iterator[Finding]:
             yield Finding(("emulate", key), what, 'path = "wire"', hint)
 
 
+def _has_least_buffer(link: WrittenLink, known: dict[tuple[int, int], bool]) -> bool:
+    """`Direction.has_least_buffer`, once for all links that share their values. `known`: what was found before."""
+    alike = id(link.start), int(link.rtt)
+    if alike not in known:
+        known[alike] = link.start.has_least_buffer(link.rtt)
+    return known[alike]
+
+
 def resolve_network(scenario: Scenario, outline: Outline, wrong: list[Finding]) -> Network:
     """The network; what is wrong with it is added to `wrong`, and then it is not complete."""
     drawing = scenario.topology.drawing
@@ -96,6 +104,7 @@ def resolve_network(scenario: Scenario, outline: Outline, wrong: list[Finding]) 
     wrong += check_kernels_links(scenario, outline)
     wrong += _check_tags(scenario, outline)
     states = resolve_links(scenario, outline.links, wrong)
+    known: dict[tuple[int, int], bool] = {}
     links = (
         ShapedLink(
             link.name,
@@ -104,7 +113,7 @@ def resolve_network(scenario: Scenario, outline: Outline, wrong: list[Finding]) 
             tuple(states[link.name]),
             link.rtt,
             outline.ends[link.name],
-            not wrong and link.start.has_least_buffer(link.rtt),
+            not wrong and _has_least_buffer(link, known),
         )
         for link in outline.links
     )
