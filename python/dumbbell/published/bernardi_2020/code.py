@@ -102,7 +102,7 @@ def _shape(study: Study, cc: str, has_it: Callable[[Cut], bool]) -> Judged:
         return NOT_RUN
     found = [one for one in runs if one]
     if not found:
-        return Judged(Status.UNKNOWN, f"no two cuts of the window in {words.count(len(runs), 'run')}")
+        return _without_cuts(len(runs))
     status, said = most([all(map(has_it, one)) for one in found])
     times = [has_it(cut) for one in found for cut in one]
     first = "; ".join(
@@ -149,6 +149,11 @@ def throughput_oscillates(study: Study) -> Judged:
     return Judged(status, f"both {often}; 5th and 95th percentile of 0.1 s: {low:.1f} and {high:.1f} Mbit/s")
 
 
+def _without_cuts(runs: int) -> Judged:
+    found = words.count(runs, "run")
+    return Judged(Status.UNKNOWN, f"no two cuts of the window after {SLOW_START_S:g} s in {found}")
+
+
 def halves_and_falls(study: Study) -> Judged:
     """Judges whether each cut halves Reno's window, and whether it sends less in the second after than in that
     before."""
@@ -161,7 +166,7 @@ def halves_and_falls(study: Study) -> Judged:
         return NOT_RUN
     known = [one for one in runs if one]
     if not known:
-        return Judged(Status.UNKNOWN, f"no two cuts of the window in {words.count(len(runs), 'run')}")
+        return _without_cuts(len(runs))
     status, often = most([all(0.45 <= to <= 0.55 and less <= 0.9 for to, less in one) for one in known])
     to, less = (median(pair[i] for one in known for pair in one) for i in (0, 1))
     return Judged(status, f"always {often}; medians: the window to {to:.2f}, the rate to {less:.2f}")
@@ -170,11 +175,12 @@ def halves_and_falls(study: Study) -> Judged:
 def fills_again(study: Study, buffer: int) -> Judged:
     """Judges whether BBRv1 fills a buffer of so many bytes to nine tenths more than ten times in a minute."""
     runs = list(_runs(study, "bbr"))
-    counts = [60e9 / run.plan.duration_ns * fillings(run, 0.9 * buffer, SLOW_START_S) for run in runs]
+    minutes = [(run.plan.duration_ns / 1e9 - SLOW_START_S) / 60 for run in runs]
+    counts = [fillings(run, 0.9 * buffer, SLOW_START_S) / counted for run, counted in zip(runs, minutes, strict=True)]
     if not counts:
         return NOT_RUN
     found = of_mean(counts)
-    return Judged(above(found, 10), f"{interval_text(found)} times a minute, n = {found.n}")
+    return Judged(above(found, 10), f"{interval_text(found)} times a minute after {SLOW_START_S:g} s, n = {found.n}")
 
 
 def hardly_touched(study: Study, others: Sequence[Study], bound: float) -> Judged:
