@@ -6,7 +6,6 @@ from dataclasses import field, replace
 from typing import Final
 
 import numpy as np
-from scipy.signal import find_peaks
 
 from dumbbell.fitting.batches import without_batches
 from dumbbell.fitting.estimate import Estimate, unknown
@@ -151,6 +150,9 @@ def _mode(sizes: Floats, gaps: Floats, use: Bools) -> tuple[float, int, float] |
     if use.sum() < _LEAST:
         return None
     sizes, gaps = sizes[use], gaps[use]
+    # The page's server imports this module, and scipy.signal takes a second.
+    from scipy.signal import find_peaks
+
     logs = np.log(sizes * 8e9 / gaps)
     low = float(np.quantile(logs, 0.01))
     bins = ((logs - low) / _BIN).astype(np.int64)
