@@ -293,12 +293,12 @@ $(VENV)/.wasm: $(RUST_SOURCES) tools/wasm | $(VENV)/.build-tools
 
 # Packages that the pages are made of and the program that bundles them; for checks also the compiler of TypeScript.
 $(VENV)/.web-packages: web/package-lock.json | $(VENV)/.python
-	cd web && $(NPM) ci --omit=dev --silent --no-audit --no-fund
+	cd web && $(NPM) ci --omit=dev --loglevel=error --fetch-retries=5 --no-audit --no-fund
 	touch $@
 
 # npm empties the folder first, from which pages are built.
 $(VENV)/.web-checks: web/package-lock.json | $(VENV)/.report $(VENV)/.page
-	cd web && $(NPM) ci --silent --no-audit --no-fund
+	cd web && $(NPM) ci --loglevel=error --fetch-retries=5 --no-audit --no-fund
 	touch $@
 
 $(VENV)/.report: $(WEB_SOURCES) | $(VENV)/.web-packages
