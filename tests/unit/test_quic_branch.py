@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import tomllib
 from pathlib import Path
 
@@ -51,6 +53,29 @@ def test_packages_are_found_in_a_workspace_and_by_themselves(tmp_path: Path) -> 
     assert locate(alone, ("noq-proto",)) == {"noq-proto": (alone, "9.0.0-dev")}
     with pytest.raises(InputError, match=r"no package quiche(?s:.*)it has noq, noq-proto"):
         locate(tmp_path, ("quiche",))
+
+
+def test_files_of_the_working_folder_name_no_programs_for_cargo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder may be a stranger's: `.cargo/config.toml` starts programs, `rust-toolchain.toml` a compiler."""
+    workspace, places = tmp_path / "theirs", tmp_path / "places"
+    workspace.mkdir()
+    tree = package(tmp_path / "noq-proto", "noq-proto")
+    cargo = tmp_path / "bin" / "cargo"
+    cargo.parent.mkdir()
+    metadata = json.dumps(
+        {"packages": [{"name": "noq-proto", "manifest_path": str(tree / "Cargo.toml"), "version": "1.0.0"}]}
+    )
+    cargo.write_text(f"#!/bin/sh\npwd >> {places}\n[ $1 = metadata ] && echo '{metadata}'\n")
+    cargo.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{cargo.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv(VARIABLE, str(tmp_path / NAME))
+    monkeypatch.setattr(sources, "find", lambda: sources.Sources(ROOT, tmp_path / "target"))
+    monkeypatch.chdir(workspace)
+    with pytest.raises(RunFailed, match="does not build"):
+        build("noq", Path("..", "noq-proto"), "branch")
+    assert places.read_text().split() == ["/", "/"]
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,9 @@ _TOOLS: Final[Mapping[str, tuple[str, ...]]] = {
     "quinn": ("cargo", "cc"), "noq": ("cargo", "cc"), "quiche": ("cargo", "cc", *_BORING), "s2n": ("cargo", "cc"),
 }  # fmt: skip
 """Programs that compile each stack."""
+_AWAY: Final = "/"
+"""Folder in which cargo runs. cargo and rustup obey files of their working folder and of those above it: programs that
+`.cargo/config.toml` and `rust-toolchain.toml` name. The user's may be a stranger's workspace."""
 _HINTS: Final = {
     "cargo": "install Rust 1.95 or later: https://rustup.rs",
     "cc": "sudo apt-get install gcc libc6-dev",
@@ -89,7 +92,7 @@ def build(stack: str, tree: Path, name: str) -> Built:
     call = ["cargo", "build", "--release", "--no-default-features", "--features", stack]
     call += ["--manifest-path", str(folder / "Cargo.toml"), "--target-dir", str(own.target)]
     environment = {**os.environ, f"DUMBBELL_QUIC_{stack.upper()}": version}
-    if subprocess.run(call, check=False, env=environment).returncode:
+    if subprocess.run(call, check=False, env=environment, cwd=_AWAY).returncode:
         adapter = own.root / "quic" / "src" / "stacks" / f"{stack}.rs"
         hint = f"if the interface of the stack has changed, change {adapter}"
         raise RunFailed(f"{tree} does not build", "cargo says why above", hint)
@@ -102,11 +105,11 @@ def locate(tree: Path, packages: tuple[str, ...]) -> Mapping[str, tuple[Path, st
 
     Raises `InputError`.
     """
-    path = tree / "Cargo.toml"
+    path = tree.absolute() / "Cargo.toml"
     if not path.is_file():
         raise InputError(f"{tree} has no Cargo.toml", "", "name the folder of a clone or of a package")
     command = ["cargo", "metadata", "--no-deps", "--format-version", "1", "--manifest-path", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=_AWAY)
     if done.returncode:
         raise InputError(f"cargo cannot read {path}", done.stderr.strip())
     there = {one["name"]: one for one in json.loads(done.stdout)["packages"]}
