@@ -92,3 +92,13 @@ def test_a_long_line_of_a_hunt_is_refused_before_it_is_parsed(tmp_path: Path) ->
     (tmp_path / "log.jsonl").write_text(f'{{"events": [{"[]," * 100_000} 0]}}\n')
     with pytest.raises(Damaged, match="line 1: it has more than 64 KiB"):
         Log(tmp_path / "log.jsonl")
+
+
+def test_the_log_of_a_hunt_is_bounded_as_a_whole(tmp_path: Path) -> None:
+    """Each of its lines takes ten times as much memory: one of 1 GiB took more than machines have."""
+    log = tmp_path / "log.jsonl"
+    with log.open("wb") as file:
+        file.truncate(200 << 20)
+    with pytest.raises(Damaged, match=r"More than 128 MiB(?s:.*)the same command begins anew"):
+        Log(log)
+    assert log.stat().st_size == 200 << 20

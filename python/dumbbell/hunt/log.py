@@ -21,8 +21,8 @@ from dumbbell.hunt.space import Candidate, Gene
 from dumbbell.scenario.hunt import KINDS
 
 FILE: Final = "log.jsonl"
-LARGEST: Final = 1 << 30
-"""Bytes of the log of two million candidates."""
+LARGEST: Final = 128 << 20
+"""Bytes of the log of some 300,000 candidates. As objects of Python, it takes up to 2 GB."""
 LONGEST: Final = 64 << 10
 """Bytes of a line. As objects of Python, one takes up to thirty times as much memory."""
 
@@ -31,12 +31,16 @@ class Log:
     """The results so far, in memory and on disk."""
 
     def __init__(self, path: Path) -> None:
-        """Read the log, and cut off what a killed command has left. Raises `Damaged` if a whole line is no result."""
+        """Read the log, and cut off what a killed command has left. Raises `Damaged` if it cannot be read."""
         self._path = path
         self.results: dict[Candidate, Result] = {}
         if not path.exists():
             return
-        text = inputs.read(path, LARGEST)
+        try:
+            text = inputs.read(path, LARGEST)
+        except OSError as error:
+            hint = "move it elsewhere: the same command begins anew"
+            raise Damaged(f"{path} cannot be read", error.strerror or str(error), hint) from error
         whole = text.rfind(b"\n") + 1
         if whole < len(text):
             os.truncate(path, whole)
