@@ -101,7 +101,7 @@ test-wheel: wheel quic-wheel sdist kernel $(VENV)/.develop $(VENV)/.test-tools
 	tools/install wheel
 	$(BIN)/pytest tests/wheel
 
-# The machine image, booted without KVM. Not a part of `make test-all`: it takes root and a system's packages, and most of an hour.
+# The machine image, booted without KVM. Not a part of `make test-all`: it takes root, a system's packages and ten minutes of two cores.
 test-image: image $(VENV)/.develop
 	$(BIN)/pytest tests/image
 
