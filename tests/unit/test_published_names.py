@@ -60,6 +60,18 @@ def test_the_studies_that_come_along_name_what_there_is(key: str) -> None:
         ("holds = [\"goodput", 'within = "some setting"\nholds = ["goodput', "within is for several", "one", "along"),
         ('source = "page 4"', 'sourec = "page 4"', "claims.3.sourec", "text, source", "source?"),
         ('kind = "bars"', 'kind = "bar"', "parts.0.plots.0.kind: there is no 'bar'", "lines, bars", "'bars'?"),
+        ('metric = "goodput"\nkey', 'metric = "goodput"\nof = ["cubik"]\nkey', "the plot 'Goodput': of = 'cubik'",
+         "reno, f1, cubic", "cubic?"),
+        ('metric = "goodput"\nkey', 'metric = "queue_p95"\nof = ["cubic"]\nkey', "of = 'cubic'", "bottleneck", ""),
+        ('metric = "goodput"\nkey', 'metric = "goodput"\nof = ["reno"]\nrelative_to = "cubik"\nkey',
+         "the plot 'Goodput': relative_to = 'cubik'", "reno, f1, cubic", "cubic?"),
+        ('evidence = ["marks"]\n', 'evidence = ["marks"]\ntables = [{ title = "Table 1", source = "page 2", '
+         'rows = "flows.0.cc", columns = "topology.bottleneck.buffer", metric = "goodput", of = "f2" }]\n',
+         "the table 'Table 1': of = 'f2'", "reno, f1, cubic", ""),
+        ('goodput.metric = "goodput"', 'goodput.metric = "goodput"\nvalues.goodput.of = "cubik"',
+         "values.goodput.of = 'cubik'", "reno, f1, cubic", "cubic?"),
+        ('values.small = { metric = "goodput", ', 'values.small = { of = "{cc}x", metric = "goodput", ',
+         "values.small.of = 'renox'", "reno, f1, cubic", "reno?"),
         ('x = { title', 'x = { titel', "parts.0.plots.0.x.titel", "title", "title?"),
         ('each = "ccs"', "each = []", "claims.0: each = [] is empty", "", "remove it"),
         ('each = "ccs"', 'each = "cc"', 'claims.0: each = "cc" is not a list', "", "ccs?"),
@@ -82,6 +94,20 @@ def test_a_name_that_there_is_not_is_refused(
     assert wrong in error.what
     assert known in error.why
     assert hint in error.hint
+
+
+@pytest.mark.parametrize(
+    ("columns", "cells", "wrong"),
+    [("of", "cubik", "of = 'cubik'"), ("of,relative_to", "cubic,cubik", "relative_to = 'cubik'")],
+)
+def test_a_printed_number_of_a_name_that_there_is_not_is_refused(
+    study: Path, columns: str, cells: str, wrong: str
+) -> None:
+    (study / "numbers" / "table.csv").write_text(
+        f"part,flows.0.cc,{columns},metric,value,source\none,cubic,{cells},goodput,8 Mbit/s,table 1\n"
+    )
+    with pytest.raises(InputError, match=f"a number of part one .table 1.: {wrong}: no run of part one has it"):
+        stranger(study)
 
 
 def test_a_list_of_parts_checks_what_a_run_checks(study: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
 from dumbbell.errors import InputError
+from dumbbell.plan.expand import expand
+from dumbbell.plan.types import Plan
 from dumbbell.published.claims import Claim, Value, filled, places
 from dumbbell.published.figures import same
 from dumbbell.published.judge import Judge
@@ -16,8 +18,12 @@ from dumbbell.published.model import Cell, Part, Reproduction
 from dumbbell.published.refusing import unknown
 from dumbbell.published.running import Order
 from dumbbell.published.telling import UNITS
+from dumbbell.scenario.file.loading import Draft, checked
 from dumbbell.scenario.source import show
-from dumbbell.statistics.metrics import get
+from dumbbell.statistics.metrics import METRICS, get
+from dumbbell.statistics.metrics.model import Metric
+from dumbbell.studies import cells as grid
+from dumbbell.studies import measures
 from dumbbell.studies.prepared import prepared
 
 _TOLD: Final = {"bit/s": ("Gbit/s", "Mbit/s", "kbit/s", "bit/s"), "share": ("%",), "": ("%",)}
@@ -35,10 +41,21 @@ def check(file: Path, study: Reproduction) -> None:
                 if name is not None:
                     cells.check_key(f"{at}: {key} = {name!r}", part.name, name)
             cells.check_cell(f"{at}: where", part.name, plot.where)
+            named = [("of", of) for of in plot.of] + [("relative_to", plot.relative_to)]
+            for column, of in named if plot.kind != "columns" else ():
+                if of is not None:
+                    cells.check_of(f"{at}: {column} = {of!r}", part.name, plot.metric, of)
+        for table in part.tables:
+            if table.of is not None:
+                at = f"{file}: part {part.name}: the table {table.title!r}: of = {table.of!r}"
+                cells.check_of(at, part.name, table.metric, table.of)
         for number in part.published:
             at = f"{file.parent / 'numbers'}: a number of part {part.name} ({number.source})"
             for key in number.where:
                 cells.check_key(f"{at}: the column {key!r}", part.name, key)
+            for column, of in (("of", number.of), ("relative_to", number.relative_to)):
+                if of is not None:
+                    cells.check_of(f"{at}: {column} = {of!r}", part.name, number.metric, of)
     for finding in study.findings:
         if isinstance(finding.judge, Judge):
             _check_claim(f"{file}: the claim {finding.text!r}", finding.judge.claim, finding.judge, cells)
@@ -80,10 +97,13 @@ def _check_value(at: str, value: Value, names: Collection[str], known: Mapping[s
     _check_filled(f"{at}.where", value.where, names)
     _check_filled(f"{at}.of", value.of, names)
     _check_filled(f"{at}.part", value.part, {*names, "of"})
-    for part in _parts(value, known):
+    for part, names_of in _parts(value, known).items():
         cells.check_part(f"{at}.part = {part!r}", part)
         where = filled(value.where, known)
         cells.check_cell(f"{at}.where", part, {key: one for key, one in where.items() if not places(one)})
+        for of in names_of:
+            if not places(of):
+                cells.check_of(f"{at}.of = {of!r}", part, value.metric, of)
         if value.by is not None:
             cells.check_key(f"{at}.by = {value.by!r}", part, value.by)
             for one in value.only:
@@ -106,12 +126,14 @@ def _check_member(at: str, claim: Claim, name: str, member: str | None, cells: _
         raise unknown(f"{at}: {name} has no member {member!r}", member, known, f"its members, by {value.by}")
 
 
-def _parts(value: Value, known: Mapping[str, Any]) -> list[str]:
-    """The parts of a value."""
-    every = value.of.values() if isinstance(value.of, dict) else [value.of or ""]
-    found = [str(filled(value.part, {**known, "of": filled(of, known)})) if value.part else str(known["part"])
-             for of in every]  # fmt: skip
-    return list(dict.fromkeys(found))
+def _parts(value: Value, known: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The parts of a value, each with the names that the value's figures there are of."""
+    found = dict[str, list[str]]()
+    for one in value.of.values() if isinstance(value.of, dict) else [value.of]:
+        of = None if one is None else str(filled(one, known))
+        part = str(filled(value.part, {**known, "of": of or ""}) if value.part else known["part"])
+        found.setdefault(part, []).extend([] if of is None else [of])
+    return found
 
 
 def _check_filled(at: str, value: Any, names: Collection[str]) -> None:
@@ -129,21 +151,27 @@ class _Cells:
     def __init__(self, parts: Iterable[Part]) -> None:
         self._parts = {part.name: part for part in parts}
         self._of, self.keys, self.values = cache(self._read), cache(self._read_keys), cache(self._read_values)
+        self._plan, self._named, self._texts = cache(self._expand), cache(self._read_names), cache(self._read_texts)
 
-    def _read(self, root: str) -> list[Cell]:
+    def _read(self, root: str) -> list[tuple[Draft, Cell]]:
         found = dict[str, Order]()
         for part in self._parts.values():
             if _root(part) == root:
                 orders = [Order(part, engine, quick) for engine, quick in product(part.engines, (False, True))]
                 found |= {f"{part.scenario} {one.settings}": one for one in orders}
-        return [cell for one in found.values() for cell in prepared(one.draft)[1]]
+        return [(draft, cell) for draft in (one.draft for one in found.values()) for cell in prepared(draft)[1]]
+
+    def _expand(self, root: str, number: int) -> Plan:
+        draft, cell = self._of(root)[number]
+        return expand(checked(draft.without(grid.KEYS).with_values(grid.values(cell))))
 
     def _read_keys(self, root: str) -> list[str]:
-        return list(dict.fromkeys(name for cell in self._of(root) for name in cell))
+        return list(dict.fromkeys(name for _, cell in self._of(root) for name in cell))
 
     def _read_values(self, part: str, key: str) -> list[Any]:
         own = self._parts[part].cells.get(key, {}).get("key", key)
-        return list({show(cell[own]): cell[own] for cell in self._of(_root(self._parts[part])) if own in cell}.values())
+        cells = [cell for _, cell in self._of(_root(self._parts[part]))]
+        return list({show(cell[own]): cell[own] for cell in cells if own in cell}.values())
 
     def has(self, part: str) -> bool:
         """True if there is such a part."""
@@ -172,6 +200,45 @@ class _Cells:
                 raise unknown(
                     f"{at}.{key!r}: no cell of part {part} has {value!r}", str(value), map(str, values), "it has"
                 )
+
+    def check_of(self, at: str, part: str, metric: str, of: str) -> None:
+        """Raise `InputError` if no cell of a part has this algorithm, group, flow or link."""
+        root, kinds = _root(self._parts[part]), measures.kinds(_metric(metric))
+        if measures.LINK not in kinds and of in self._texts(root):
+            return
+        known, unread = self._named(root, *kinds)
+        while of not in known:
+            plan = next(unread, None)
+            if plan is None:
+                raise unknown(f"{at}: no run of part {part} has it", of, known, "it has")
+            known |= dict.fromkeys(measures.names(_metric(metric), plan))
+
+    def _read_texts(self, root: str) -> set[str]:
+        """All that the flows of a part write: algorithms and groups are among it, and reading it needs no plan."""
+        drafts = {id(draft): draft for draft, _ in self._of(root)}
+        return {
+            text for draft in drafts.values() for name in ("flows", "sweep") for text in _texts(draft.data.get(name))
+        }
+
+    def _read_names(self, root: str, *_kinds: str) -> tuple[dict[str, None], Iterator[Plan]]:
+        """The names of these kinds that were read, and the plans that were not."""
+        return {}, (self._plan(root, number) for number in range(len(self._of(root))))
+
+
+def _texts(written: Any) -> Iterator[str]:
+    """The texts and the keys in a value of TOML."""
+    if isinstance(written, Mapping):
+        written = [*written, *written.values()]
+    if isinstance(written, str):
+        yield written
+    elif isinstance(written, Sequence):
+        for one in written:
+            yield from _texts(one)
+
+
+def _metric(name: str) -> Metric:
+    """A metric; a signal over time has the names of flows, as goodput does."""
+    return METRICS.get(name, get("goodput"))
 
 
 def _root(part: Part) -> str:
