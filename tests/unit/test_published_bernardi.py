@@ -283,6 +283,30 @@ def test_parts_whose_engine_is_missing_are_simulated_or_skipped_by_name(
     assert invoke(["reproduce", "bernardi-2020", "--quick", "--part", skipped.name]) == 2
 
 
+def test_what_goes_on_writes_no_report_between_parts_that_were_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Such a report costs half a minute, and its parts are those of the report that is there."""
+
+    def write(_study: object, _done: object, place: Path, *_: object) -> list[Path]:
+        (place / "report.html").touch()
+        return [place / "report.html"]
+
+    monkeypatch.setattr("dumbbell.published.report.write", write)
+    monkeypatch.setattr("dumbbell.published.found.judged", lambda *_: [])
+    monkeypatch.chdir(tmp_path)
+    parts = {part.name: part for part in STUDY.parts if part.name in ("1", "1-buffer", "3")}
+    command = ["reproduce", "bernardi-2020", "--quick", "--set", "repeat=1", "--set", 'duration="1 s"']
+    monkeypatch.setattr("dumbbell.published.registry.chosen", lambda *_: [parts["1"], parts["3"]])
+    assert invoke(command) == 0
+    assert capsys.readouterr().out.count("report so far") == 1
+    monkeypatch.setattr("dumbbell.published.registry.chosen", lambda *_: [parts["1"], parts["1-buffer"], parts["3"]])
+    assert invoke(command) == 0
+    told = capsys.readouterr().out
+    assert told.index("1-buffer: ") < told.index("report so far"), "only the new part has a report"
+    assert told.count("report so far") == 1
+
+
 def test_a_kernel_that_is_missing_is_refused_with_how_to_build_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -225,13 +225,17 @@ def _reproduce(
     if wanted and is_told:
         print(_forecast(wanted), flush=True)
     written_s, cost_s = -inf, 0.0
+    is_there = bool(wanted) and running.is_reproduction(place.folder)
+    before = running.done(place.folder, place.study) if is_there else {}
     for order in wanted:
         if is_told:
             say(f"{order.part.name}: {order.part.title}")
         with progress(json or quiet) as show:
             ran = running.run_part(order, place.root / running.STUDIES, jobs, show, elsewhere)
             running.note(place.folder, order, ran)
-        # The first picture is there after the first part; later reports take a small share of the time.
+        if order.part.name in before and before[order.part.name].directory == ran.directory:
+            continue
+        # The first picture is there after the first new part; later reports take a small share of the time.
         started_s = monotonic()
         if order is not wanted[-1] and started_s - written_s > _SELDOM * cost_s:
             _, files = place.write(lacking)
