@@ -89,6 +89,16 @@ def test_a_command_in_a_host_sees_the_hosts_network_and_names(labs: Place) -> No
     assert labs.invoke("lab", "exec", "s2", "sh", "-c", "kill -TERM $$").returncode == 128 + signal.SIGTERM
 
 
+def test_ip_address_prints_no_errors_and_a_node_may_have_namespaces_of_its_own(user: Place) -> None:
+    """Names of other nodes' namespaces would be files that lead nowhere there: an error of `ip` for each."""
+    user.write(LAB)
+    lines = ["s1 ip addr", "s1 ip -d link", "s1 ip netns", "s1 ip netns add inner", "s1 ip netns exec inner ip link"]
+    done = user.invoke("lab", "up", "scenario.toml", *(word for line in lines for word in ("-c", line)))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "link-netnsid" in done.stdout
+    assert "r1" not in done.stdout
+
+
 def test_what_cannot_be_run_is_refused(labs: Place) -> None:
     done = labs.invoke("lab", "exec", "nobody", "true")
     assert (done.returncode, done.stderr) == (1, "error: the lab has no node nobody with programs\n")

@@ -47,6 +47,9 @@ pub(crate) fn create<'a>(nodes: impl Iterator<Item = (&'a str, &'a [String])>) -
 impl Own {
     /// Makes namespaces with this hostname and the mounts of now, and with empty directories of its own in these places,
     /// and a network namespace, whose interfaces `/sys` shows there. Comes back `home`, but for the network namespace.
+    ///
+    /// The directory of names is empty, too: names of other nodes are mounts of `home`, and here only files that lead
+    /// nowhere, for each of which ip-address(8) prints an error.
     fn create(home: &Home, hostname: &str, private: &[String]) -> Result<(Own, OwnedFd)> {
         let netns = namespace::create()?;
         unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWUTS).map_err(|why| {
@@ -57,7 +60,8 @@ impl Own {
         })?;
         let named =
             sethostname(hostname).map_err(|why| Failure::new(format!("setting the hostname {hostname}"), why.desc()));
-        let emptied = named.map_err(anyhow::Error::from).and_then(|()| private.iter().try_for_each(|path| empty(path)));
+        let mut own = std::iter::once(namespace::NAMES).chain(private.iter().map(String::as_str));
+        let emptied = named.map_err(anyhow::Error::from).and_then(|()| own.try_for_each(empty));
         let made = emptied.and_then(|()| {
             show_interfaces();
             Own::here()
