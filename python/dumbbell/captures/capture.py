@@ -158,3 +158,13 @@ class Capture:
         from dumbbell.captures.warnings import of
 
         return of(self.summary, self.total)
+
+    def warnings_of(self, number: int) -> list[str]:
+        """Limits of the figures of a connection, and of the whole file, the worst first."""
+        from dumbbell.captures.warnings import of
+
+        def total(table: str, *columns: str) -> tuple[int, ...]:
+            rows = self.rows(table, [number])
+            return tuple(int(rows[name].sum() or 0) for name in columns)
+
+        return of(self.summary, total)

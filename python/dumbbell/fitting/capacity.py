@@ -33,6 +33,8 @@ _SEEN: Final = 0.92
 """Share of the time for which a rate that varies must be seen."""
 _LEAST: Final = 20
 """Deliveries of a mode or block at least."""
+_CLOCK: Final = 0.1
+"""Step of a capture's clock, as a share of a packet's time at the bottleneck, beyond which gaps tell no rate."""
 _BLOCK_PACKETS: Final = 40
 _BLOCK_NS: Final = 200e6
 """A block has so many packets and lasts so long at least."""
@@ -103,6 +105,8 @@ def capacity(trace: Trace, rough: float) -> tuple[Capacity, Queue]:
         error = max(0.02 * mean, max(0.0, 1 - share) * float(np.std(rates)) + 0.015 * mean)
         return Capacity(Estimate(mean, mean - error, mean + error, evidence), available, True, series), seen
     plateau = _plateau(rates)
+    if trace.clock_ns > _CLOCK * trace.segment_bytes * 8e9 / rough:
+        return Capacity(_by_plateau(plateau, trace.clock_ns, available, lower), available), seen
     gaps, sizes, is_batched = without_batches(trace.time_ns, trace.bytes)
     fastest = _fastest(sizes, gaps, plateau)
     if fastest is None:
@@ -118,6 +122,14 @@ def capacity(trace: Trace, rough: float) -> tuple[Capacity, Queue]:
         value, width = plateau, max(0.005, abs(plateau / mode - 1) / 2)
     evidence = f"{count:,} {'batches of ' if is_batched else ''}deliveries back to back"
     return Capacity(Estimate(value, value * (1 - width), value * (1 + width), evidence), available), seen
+
+
+def _by_plateau(plateau: float | None, clock_ns: float, available: Estimate, lower: float) -> Estimate:
+    """The capacity where the capture's clock is too coarse for gaps between packets."""
+    if plateau is None:
+        why = f"the capture's times have steps of {clock_ns / 1e6:g} ms, and packets hardly queued"
+        return unknown(why, available.low if available.low is not None else lower)
+    return replace(available, value=plateau, low=0.99 * plateau, high=1.01 * plateau)
 
 
 def busy_gaps(seen: Queue, rough: float) -> Bools:

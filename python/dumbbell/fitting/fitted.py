@@ -14,7 +14,7 @@ from dumbbell.captures.rows import Direction
 from dumbbell.fitting.capacity import Capacity, capacity, rough_bps
 from dumbbell.fitting.ends import trace_both
 from dumbbell.fitting.estimate import Estimate, unknown
-from dumbbell.fitting.losses import SHARED, Losses, losses
+from dumbbell.fitting.losses import SHARED, Losses, losses, without_base
 from dumbbell.fitting.measured import Measured, of_trace
 from dumbbell.fitting.others import NOT_SEEN, Others, others
 from dumbbell.fitting.policer import Policer, policer
@@ -27,6 +27,8 @@ _BEYOND: Final = 1.03
 """A link behind a policer is seen only if packets come faster than the policer's rate, by this factor."""
 _PACED: Final = 1.35
 """From before a policer, BBR probes with 1.25 times its rate, so ACKs that come so much faster show no link."""
+_UNSEEN: Final = 5e-4
+"""Share of the payload that a capture may lack: one packet of two thousand."""
 _MOSTLY: Final = 0.5
 """Share of the time for which a limit holds to be the cause."""
 
@@ -53,6 +55,8 @@ class Fit:
     """Course of the transfer over time; None of a profile, and of a link."""
     others: Others = Others(unknown(NOT_SEEN))
     """Traffic of others through the bottleneck."""
+    warnings: tuple[str, ...] = ()
+    """Limits of the capture, in sentences."""
 
     @property
     def is_window_limited(self) -> bool:
@@ -136,7 +140,8 @@ def fit_direction(capture: Capture, row: Direction, at: str | None = None, other
     else:
         seen = trace(capture, row, at)
     (diagnosis,) = diagnose(capture, [row])
-    return fit_trace(capture.name, seen, diagnosis, _window(row, capture))
+    found = fit_trace(capture.name, seen, diagnosis, _window(row, capture))
+    return replace(_without_unseen(found, seen), warnings=tuple(capture.warnings_of(row["connection"])))
 
 
 def fit_trace(name: str, seen: Trace, diagnosis: Diagnosis, window: Estimate) -> Fit:
@@ -150,6 +155,8 @@ def fit_trace(name: str, seen: Trace, diagnosis: Diagnosis, window: Estimate) ->
         rate = _beside(policed.rate.value, rate, seen.side)
     lost = losses(waited, rate.capacity, rate.available.value, rate.varies, policed.is_found or policed.is_likely)
     base = _base_rtt(seen, rate, served)
+    if not base.is_identifiable:
+        lost = without_base(lost, base.why_not)
     return Fit(
         name,
         transfer(waited, diagnosis),
@@ -177,10 +184,14 @@ def _beside(policed_bps: float, rate: Capacity, side: str) -> Capacity:
 
 def _base_rtt(seen: Trace, rate: Capacity, served: float) -> Estimate:
     if not rate.varies:
-        return base_rtt(seen, served, _pause_ns(seen, rate))
+        found = base_rtt(seen, served, rate.available.value, _pause_ns(seen, rate))
+        if rate.capacity.is_identifiable or found.high is None:
+            return found
+        # A packet may have left the bottleneck at once.
+        return replace(found, high=found.high + seen.segment_bytes * 8e9 / served)
     # The least round trip was likely seen while the rate was high.
     slowest, fastest = np.quantile([bps for _, bps in rate.series], [0.1, 0.9])
-    return base_rtt(seen, float(fastest), 0.0, float(slowest))
+    return base_rtt(seen, float(fastest), float(slowest), slowest_bps=float(slowest))
 
 
 def _pause_ns(seen: Trace, rate: Capacity) -> float:
@@ -219,8 +230,35 @@ def _window(row: Direction, capture: Capture) -> Estimate:
         return unknown("no ACK was captured")
     largest = float(of["window_max_bytes"][0])
     if not is_window_known(row):
-        return unknown("the SYNs are missing, and they hold the window's scale", largest)
+        return unknown("the SYNs, which hold the window's scale, are missing or cut", largest)
     return Estimate(largest, largest, largest, "windows of all ACKs")
+
+
+def _without_unseen(fit: Fit, seen: Trace) -> Fit:
+    """The fit without figures that rest on all packets, if the capture lacks some of them.
+
+    Packets that were in flight when the capture began are not among them.
+    """
+    row, unseen = seen.row, seen.row["unseen_bytes"] or 0
+    in_flight = row["in_flight_max_bytes"] or 0 if not seen.begins else 0
+    least = fit.rate.available.value or fit.rate.available.low
+    if unseen <= _UNSEEN * row["payload_bytes"] + in_flight:
+        if not seen.is_blind:
+            return fit
+        why = "no SACK block tells when packets came behind a lost one"
+        rate = replace(fit.rate, available=unknown(why, least))
+        return replace(fit, rate=rate, others=Others(unknown(why)))
+    why = f"the capture lacks {unseen:,} bytes that were acknowledged"
+    lost = fit.losses
+    buffer = unknown(why, lost.buffer.low) if lost.is_own and lost.buffer.is_identifiable else lost.buffer
+    return replace(
+        fit,
+        rate=replace(fit.rate, available=unknown(why, least)),
+        policer=Policer(unknown(why), unknown(why), fit.policer.is_found or fit.policer.is_likely),
+        losses=replace(lost, buffer=buffer, loss=unknown(why), overflows=0, is_early=False),
+        late=unknown(why),
+        others=Others(unknown(why)),
+    )
 
 
 def is_short(fit: Fit) -> bool:

@@ -138,7 +138,17 @@ def losses(seen: Queue, capacity: Estimate, available_bps: float | None, varies:
         if is_short:
             why = "the buffer is so short that a burst fills it between two packets whose delays are known"
         loss = unknown(why, 0.0 if follows or is_short else loss.low, loss.high, loss.evidence)
+    if trace.is_blind and runs:
+        why = "no SACK block tells which packets were lost: some were sent again without need"
+        loss = unknown(why, 0.0, loss.high, loss.evidence)
     return Losses(buffer, loss, count / max(1, runs), overflows, is_own=filling.is_own)
+
+
+def without_base(losses: Losses, why: str) -> Losses:
+    """The losses where the base RTT is not known: delays then are those beyond an unknown queue."""
+    if losses.is_own or not losses.buffer.is_identifiable:
+        return losses
+    return replace(losses, buffer=unknown(why, losses.buffer.low))
 
 
 def _filling(seen: Queue, rate_bps: float, varies: bool, is_shared: bool) -> _Filling:

@@ -21,6 +21,9 @@ _FLOOR_NS: Final = 300_000.0
 """Samples within this of the least one are at the floor: a share of it, or so long."""
 _FASTER: Final = 0.3
 """Share of its time by which a packet may be served faster than at a high rate of a link whose rate varies."""
+_IDLE: Final = 0.85
+"""A bottleneck that serves a connection at less than this share of its rate beside a queue has no queue."""
+_LEAST_SPAN_NS: Final = 20e6
 _LEAST_FLOOR: Final = 3
 """Samples at the floor, each of another round trip, without which it is only an upper bound."""
 
@@ -112,11 +115,17 @@ def queue(trace: Trace, rate_bps: float) -> Queue:
     return Queue(trace, delay - np.nanmin(delay) + standing, standing)
 
 
-def base_rtt(trace: Trace, rate_bps: float, pause_ns: float = 0.0, slowest_bps: float | None = None) -> Estimate:
+def base_rtt(
+    trace: Trace,
+    rate_bps: float,
+    queued_bps: float | None = None,
+    pause_ns: float = 0.0,
+    slowest_bps: float | None = None,
+) -> Estimate:
     """Returns the base RTT, ns: without serialisation at the bottleneck, and without queues.
 
-    `pause_ns` is what the least round trip may have waited for a link that pauses, or for others. `slowest_bps` is the
-    least of a rate that varies.
+    `queued_bps` is the rate that this connection got while its packets queued. `pause_ns` is what the least round trip
+    may have waited for a link that pauses, or for others. `slowest_bps` is the least of a rate that varies.
     """
     floor = trace.floor_ns
     if trace.side == "sender":
@@ -138,15 +147,38 @@ def base_rtt(trace: Trace, rate_bps: float, pause_ns: float = 0.0, slowest_bps: 
     if len(floor):
         near = np.flatnonzero(floor - serial - value <= tolerance)
         at_floor = len(near)
+    is_drained = trace.begins or _is_drained(trace, queued_bps or rate_bps, value + serial, tolerance)
     evidence = " and ".join(
         ([f"least of {len(floor):,} round trips of data"] if len(floor) else [])
         + (["the handshake"] if trace.handshake_ns is not None else [])
     )
-    width = max(0.2e6, 0.005 * value, ACK_BYTES * 8e9 / rate_bps)
+    width = max(0.2e6, 0.005 * value, ACK_BYTES * 8e9 / rate_bps) + trace.clock_ns
     if slowest_bps is not None:
         pause_ns += (trace.segment_bytes + ACK_BYTES) * 8e9 * (1 / slowest_bps - 1 / rate_bps)
         # The packet of the least round trip may have met a rate above `rate_bps`.
         width += _FASTER * serial
     if len(others) < 2 and at_floor < _LEAST_FLOOR and source != "handshake":
         return unknown("the least round trip was seen once, so a queue may never have been empty", 0.0, value, evidence)
+    if not is_drained:
+        why = "there is no handshake, and no round trip shows that the queue was empty"
+        return unknown(why, 0.0, value + width, evidence)
     return Estimate(value, max(0.0, value - width - pause_ns), value + width, evidence)
+
+
+def _is_drained(trace: Trace, queued_bps: float, floor_ns: float, tolerance_ns: float) -> bool:
+    """True if the bottleneck idled in the round trip before some of the least delays, so that its queue was empty.
+
+    A queue that stands is served at the rate that this connection gets while its packets queue.
+    """
+    if trace.side != "sender":
+        # Delays of the receiver have an unknown offset: those at the least one had the least queue.
+        floor_ns = float(np.nanmin(trace.delay_ns)) if np.isfinite(trace.delay_ns).any() else np.nan
+        tolerance_ns = max(tolerance_ns, trace.resolution_ns)
+    span = max(float(np.median(trace.floor_ns)) if len(trace.floor_ns) else 0.0, _LEAST_SPAN_NS)
+    through = np.r_[0.0, np.cumsum(trace.bytes)]
+    before = np.searchsorted(trace.time_ns, trace.time_ns - span, "left")
+    passed = through[1:] - through[before]
+    is_whole = trace.time_ns - span >= trace.time_ns[0]
+    is_least = np.nan_to_num(trace.delay_ns - floor_ns, nan=np.inf) <= tolerance_ns
+    idled = is_least & is_whole & (passed * 8e9 / span < _IDLE * queued_bps)
+    return int(idled.sum()) >= _LEAST_FLOOR

@@ -91,7 +91,8 @@ def _fitted(capture: Capture, connection: str | int | None, at: str | None, othe
     numbers = None if connection is None else Named.parse(str(connection)).numbers(capture)
     rows = capture.largest(1, numbers)
     if not rows:
-        raise InputError(f"{capture.name} has no data", "no connection carried payload", "name another")
+        why = "no connection carried payload"
+        raise InputError(f"{capture.name} has no data", why, "capture both directions, or name another file")
     if is_of_several_places(rows[0]["data_packets"], rows[0]["network_duplicates"] or 0):
         why = several_places(capture.summary.get("interfaces", []))
         raise InputError(f"{capture.name} shows no end of the path alone", why)

@@ -25,6 +25,10 @@ MOST_PACKETS: Final = 2_000_000
 LEAST_PACKETS: Final = 30
 """Fewer packets with data tell nothing about a path."""
 _SENT_AGAIN: Final = ("fast", "tail-loss-probe", "timeout", "after-timeout", "unknown")
+_BACK_NS: Final = 1e6
+"""Packets that several CPUs captured are out of order by less."""
+_CLOCKS_NS: Final = (10_000_000, 1_000_000, 100_000, 10_000, 1000)
+"""Steps of clocks of captures."""
 _OTHER: Final = {"to-server": "to-client", "to-client": "to-server"}
 _TICKS_PER_S: Final = (1000, 250, 100, 1_000_000)
 """Usual rates of the clocks behind TCP timestamps (RFC 7323 section 5.4)."""
@@ -65,6 +69,12 @@ class Trace:
     """Step of `delay_ns`."""
     acks: Floats
     """Times of ACKs of the data, ns."""
+    begins: bool = True
+    """True if the begin of the connection was seen, when no packet of its own queued."""
+    clock_ns: float = 1.0
+    """Step of the capture's times."""
+    is_blind: bool = False
+    """True if packets were lost and no SACK block tells which: some of the repeats were needless."""
     late_packets: int | None = None
     """Packets that came behind ones sent after them, if both ends tell."""
 
@@ -89,6 +99,7 @@ def trace(capture: Capture, row: Direction, side: str | None = None) -> Trace:
 
     number, name = row["connection"], row["direction"]
     about = capture.about([number])[number]
+    _refuse_broken_clock(capture, about)
     side = side or _side(capture, about, row)
     if row["data_packets"] < LEAST_PACKETS:
         raise InputError(
@@ -101,12 +112,13 @@ def trace(capture: Capture, row: Direction, side: str | None = None) -> Trace:
     data = segments.filter(
         (pl.col("direction") == name) & (pl.col("bytes") > 0) & (pl.col("class") != "keepalive").fill_null(True)
     )
+    clock_ns = _clock_step(_floats(segments, "time_ns")) if capture.summary["origin_ns"] % 1000 == 0 else 1.0
     acks = segments.filter((pl.col("direction") == _OTHER[name]) & pl.col("ack").is_not_null())
     events = capture.rows("events", [number]).filter(pl.col("direction").cast(pl.String) == name)
     if side == "sender":
         sacks = found.sacks.filter(pl.col("direction").cast(pl.String) == name)
         # The ACK of a handshake acknowledges no data.
-        seen = None if acks.is_empty() else _at_sender(row, about, data, acks, sacks, events, found.left_out)
+        seen = None if acks.is_empty() else _at_sender(row, about, data, acks, sacks, events, found.left_out, clock_ns)
         if seen is None or not len(seen.time_ns):
             why = "no ACK of its data was captured"
             raise InputError(f"{capture.name}: connection {number} has no ACKs", why, "capture both directions")
@@ -114,7 +126,7 @@ def trace(capture: Capture, row: Direction, side: str | None = None) -> Trace:
     back = capture.rows("rtt", [number]).filter(
         (pl.col("direction").cast(pl.String) == name) & (pl.col("kind").cast(pl.String) == "back")
     )
-    return _at_receiver(row, about, data, acks, events, back, found.left_out)
+    return _at_receiver(row, about, data, acks, events, back, found.left_out, clock_ns)
 
 
 def _side(capture: Capture, about: Connection, row: Direction) -> str:
@@ -128,6 +140,27 @@ def _side(capture: Capture, about: Connection, row: Direction) -> str:
             "say where it was taken: --at sender, or --at receiver",
         )
     return "sender" if (place == "client") == is_to_server else "receiver"
+
+
+def _refuse_broken_clock(capture: Capture, about: Connection) -> None:
+    """Raises `InputError` if the capture's clock was set back: times across that are wrong.
+
+    Packets of several interfaces may be written out of order by as much, with right times.
+    """
+    back_ns = capture.summary["notes"]["largest_backward_step_ns"]
+    is_one = len(capture.summary.get("interfaces", [])) <= 1
+    if about["clock_breaks"] or (is_one and back_ns > _BACK_NS):
+        raise InputError(
+            f"{capture.name}: connection {about['connection']} cannot be fitted",
+            f"the clock of the capture was set back by {back_ns / 1e9:.3g} s, so round trips and rates are wrong",
+            "capture again, or cut the file there: editcap -r",
+        )
+
+
+def _clock_step(time_ns: Floats) -> float:
+    """The coarsest usual step of a clock that all times keep to, ns."""
+    times = time_ns.astype(np.int64)
+    return next((float(step) for step in _CLOCKS_NS if not (times % step).any()), 1.0)
 
 
 def _floats(frame: pl.DataFrame, column: str) -> Floats:
@@ -162,6 +195,7 @@ def _at_sender(
     sacks: pl.DataFrame,
     events: pl.DataFrame,
     left_out: int,
+    clock_ns: float,
 ) -> Trace:
     header, mss = _header(row), max(1.0, float(row["mss_bytes"] or row["segment_max_bytes"]))
     sent_ns, seq, size = (_floats(data, name) for name in ("time_ns", "seq", "bytes"))
@@ -176,6 +210,11 @@ def _at_sender(
     at = np.searchsorted(ack, ends, "left")
     delivered = np.where(at < len(ack), ack_ns[np.minimum(at, len(ack) - 1)], np.inf)
     paint(delivered, starts, ends, sacks)
+    lost = _lost(events, is_behind=True)
+    is_blind = sacks.is_empty() and not lost.is_empty()
+    if is_blind:
+        is_painted = paint_duplicates(delivered, starts, sent_ns[index], copies == 1, ack_ns, ack)
+        copies = np.where(is_painted, 2, copies)
     known = np.isfinite(delivered)
     sent = sent_ns[index]
     by = np.argsort(delivered[known], kind="stable")
@@ -184,8 +223,10 @@ def _at_sender(
     parts = np.maximum(1.0, np.ceil(payload / mss))
     groups = np.flatnonzero(np.r_[True, np.diff(when) > 0]) if len(when) else np.zeros(0, dtype=np.int64)
     newest = np.fmax.reduceat(since, groups) if len(groups) else since
+    if is_blind and len(groups):
+        # What an ACK of a repaired hole covers came before it.
+        newest[np.add.reduceat(np.isnan(since), groups) > 0] = np.nan
     is_lost = np.zeros(len(sent_ns), dtype=bool)
-    lost = _lost(events, is_behind=True)
     if not lost.is_empty():
         is_lost |= _marked(sent_ns, seq, _floats(lost, "lost_ns"), _floats(lost, "seq"))
     rtt = when[groups] - newest
@@ -199,7 +240,8 @@ def _at_sender(
         np.add.reduceat(parts, groups) if len(groups) else parts,
         sent_ns, size + np.maximum(1.0, np.ceil(size / mss)) * header, is_lost,
         None if handshake is None else float(handshake),
-        rtt[np.isfinite(rtt)], left_out, 1.0, ack_ns,
+        rtt[np.isfinite(rtt)], left_out, clock_ns, ack_ns,
+        begins=handshake is not None, clock_ns=clock_ns, is_blind=is_blind,
     )  # fmt: skip
 
 
@@ -232,6 +274,31 @@ def paint(delivered: Floats, starts: Floats, ends: Floats, sacks: pl.DataFrame) 
             at = unpainted(at + 1)
 
 
+def paint_duplicates(
+    delivered: Floats, starts: Floats, sent_ns: Floats, is_once: Bools, ack_ns: Floats, ack: Floats
+) -> Bools:
+    """Lower `delivered` to the times of duplicate ACKs: without SACK, each tells that a packet behind a hole came.
+
+    Returns true for the packets that are taken for these: the first ones that were sent once. Repeats cause duplicate
+    ACKs, too, so others may have come.
+    """
+    is_painted = np.zeros(len(starts), dtype=bool)
+    is_same = np.r_[False, np.diff(ack) == 0]
+    holes = np.searchsorted(starts, ack)
+    at_hole = np.minimum(holes, len(starts) - 1)
+    is_hole = (holes < len(starts)) & (starts[at_hole] == ack) & ~is_once[at_hole]
+    following = 0
+    for time, hole in zip(ack_ns[is_same & is_hole].tolist(), holes[is_same & is_hole].tolist(), strict=True):
+        following = max(following, hole + 1)
+        while following < len(starts) and not is_once[following]:
+            following += 1
+        if following < len(starts) and sent_ns[following] < time:
+            delivered[following] = min(delivered[following], time)
+            is_painted[following] = True
+            following += 1
+    return is_painted
+
+
 def _at_receiver(
     row: Direction,
     about: Connection,
@@ -240,6 +307,7 @@ def _at_receiver(
     events: pl.DataFrame,
     back: pl.DataFrame,
     left_out: int,
+    clock_ns: float,
 ) -> Trace:
     header, mss = _header(row), max(1.0, float(row["mss_bytes"] or row["segment_max_bytes"]))
     time_ns, size = _floats(data, "time_ns"), _floats(data, "bytes")
@@ -260,7 +328,8 @@ def _at_receiver(
         np.r_[whole, missing + np.maximum(1.0, np.ceil(missing / mss)) * header][order],
         np.r_[np.zeros(len(time_ns), dtype=bool), np.ones(len(holes), dtype=bool)][order],
         None if handshake is None else float(handshake),
-        _floats(back, "rtt_ns"), left_out, step, _floats(acks, "time_ns"),
+        _floats(back, "rtt_ns"), left_out, max(step, clock_ns), _floats(acks, "time_ns"),
+        begins=handshake is not None, clock_ns=clock_ns,
     )  # fmt: skip
 
 

@@ -36,8 +36,8 @@ def size(count: float) -> str:
 
 
 def milliseconds(ns: float) -> str:
-    """`90 ms`."""
-    return f"{ns / 1e6:.3g} ms"
+    """`90 ms`, `1.2 s`."""
+    return f"{ns / 1e6:.3g} ms" if ns < 999.5e6 else f"{ns / 1e9:.3g} s"
 
 
 def share_of(value: float, digits: int) -> str:
@@ -46,7 +46,11 @@ def share_of(value: float, digits: int) -> str:
 
 
 def answer(fit: Fit) -> list[str]:
-    """Sentences that say what limits the transfer, and what would help."""
+    """Sentences that say what limits the transfer, what would help, and what the capture lacks."""
+    return [*_limit(fit), *(f"Warning: {warning}" for warning in fit.warnings)]
+
+
+def _limit(fit: Fit) -> list[str]:
     if fit.transfer.is_link:
         return _link(fit)
     if fit.is_window_limited:
@@ -132,7 +136,8 @@ def _full(fit: Fit) -> list[str]:
         held = f" of {size(buffer)}" if buffer is not None else ""
         return [
             first,
-            f"Its buffer{held} is bloated: packets wait {median:.3g} ms at the median and up to {high:.3g} ms, "
+            f"Its buffer{held} is bloated: packets wait {milliseconds(median * 1e6)} at the median and up to "
+            f"{milliseconds(high * 1e6)}, "
             f"beside a base RTT of {milliseconds(base)}. A queue discipline such as FQ-CoDel, or BBR, would cut the "
             "delay, but not the transfer's time.",
         ]
@@ -159,23 +164,33 @@ def _rest(fit: Fit) -> list[str]:
     if capacity is None:
         kind = "capture" if not fit.is_log else "file"
         return [f"What limits this transfer cannot be told from this {kind}.", f"{got}.", *_unexplained(fit)]
+    if fit.window.value is None and not fit.is_log and fit.transfer.lost_share < _HARMFUL:
+        return [
+            f"{got} of {rate(capacity)}: the congestion window or the receiver's window limits this transfer.",
+            "Which of them is not known, as the capture lacks the SYNs' options. Begin it before the connection opens.",
+        ]
     first = (
         f"{got} of {rate(capacity)}: the congestion window limits this transfer, not the receiver or the application."
     )
-    if fit.losses.overflows:
+    if fit.losses.is_early:
+        first += " Packets were dropped before its queue was full: by a queue discipline, or beside other traffic."
+    elif fit.losses.overflows:
         first += f" The bottleneck's queue overflowed and lost {fit.losses.overflows:,} packets."
+    elif unexplained := _unexplained(fit):
+        return [first, *unexplained]
     return [first, "Another congestion control, or a larger buffer, may get more."]
 
 
 def _unexplained(fit: Fit) -> list[str]:
-    """A sentence on losses that no queue explains, which samples do not tell apart."""
+    """A sentence on losses that no queue explains, which samples or a capture without delays do not tell apart."""
     lost, base = fit.transfer.lost_share, fit.base_rtt.value
-    if not fit.is_log or base is None or lost < _HARMFUL:
+    if base is None or lost < _HARMFUL or not (fit.is_log or fit.losses.loss.value is None):
         return []
-    return [
-        f"It sent {share_of(lost, 2)} of its packets again, while packets hardly queued. A policer, a short buffer or "
-        "random loss may be why: a capture tells which."
-    ]
+    again = f"It sent {share_of(lost, 2)} of its packets again"
+    why = "A policer, a short buffer or random loss may be why"
+    if not fit.is_log:
+        return [f"{again}. {why}. This capture does not tell which: {fit.losses.loss.why_not}."]
+    return [f"{again}, while packets hardly queued. {why}: a capture tells which."]
 
 
 def _link(fit: Fit) -> list[str]:

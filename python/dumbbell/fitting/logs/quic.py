@@ -16,6 +16,8 @@ from dumbbell.fitting.fitted import Fit, fit_trace
 from dumbbell.fitting.logs.document import number, rows, table, word
 from dumbbell.fitting.trace import LEAST_PACKETS, MOST_PACKETS, Floats, Trace, paint
 
+_FIRST: Final = 100
+"""A log whose first packet has a number below this begins with the connection."""
 _HEADERS: Final = 42.0
 """Bytes of Ethernet, IPv4 and UDP."""
 _SPACE: Final = ("", "1RTT", "1rtt", "0RTT", "0rtt", "application_data")
@@ -212,7 +214,8 @@ def _trace(
         rtt,
         np.diff(np.r_[groups, len(when)]).astype(np.float64),
         sent_ns, size + _HEADERS, lost, None, rtt, log.left_out, 1.0,
-        np.array(sorted(log.ack_delay_ns)) if log.ack_delay_ns else when[groups], late,
+        np.array(sorted(log.ack_delay_ns)) if log.ack_delay_ns else when[groups],
+        late_packets=late, begins=bool(numbers[0] < _FIRST),
     )  # fmt: skip
 
 
