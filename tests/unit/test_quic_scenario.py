@@ -50,6 +50,15 @@ def test_a_plan_names_stack_algorithm_and_size() -> None:
     assert (default.stack, default.cc, default.bytes) == ("quinn", "cubic", None)
 
 
+def test_a_record_of_every_ack_needs_a_flow_of_tcp() -> None:
+    given = scenario(FLOW)
+    assert dumbbell.expand(dumbbell.load(given | {"record": {"acks": "auto"}}))
+    with pytest.raises(ScenarioError, match=r"record\.acks = true: no flow has ACKs of TCP to record"):
+        dumbbell.expand(dumbbell.load(given | {"record": {"acks": True}}))
+    given["flows"].append({"from": "s1", "to": "r1"})
+    assert dumbbell.expand(dumbbell.load(given | {"record": {"acks": True}}))
+
+
 def test_a_rate_and_pauses_are_in_the_plan_and_in_its_words() -> None:
     keys = {"rate": "20 %", "on": "1 s", "off": "500 ms"}
     workload = dumbbell.expand(dumbbell.load(scenario({**FLOW, **keys}))).flows[0].workload

@@ -86,6 +86,10 @@ def check_settings(scenario: Scenario) -> Iterator[Finding]:
     yield from _emulate(scenario)
     if scenario.record.sample_interval > scenario.duration:
         yield Finding(("record", "sample_interval"), "longer than the run", f"at most {scenario.duration}")
+    # A lab without flows may get some later.
+    if scenario.record.acks is True and scenario.flows and not any(flow.has_segments for flow in scenario.flows):
+        hint = 'write acks = "auto", or leave acks out: every flow is sampled all the same'
+        yield Finding(("record", "acks"), "no flow has ACKs of TCP to record", "a flow that may use TCP", hint)
 
 
 def _hosts(scenario: Scenario) -> Iterator[Finding]:
