@@ -22,7 +22,7 @@ from dumbbell.scenario.file.loading import load
 
 WITH_DAEMONS = {"anycast", "as100-as200", "internet", "isis-ring", "ospf-ecmp", "ospf-failure", "rerouting"}
 NEEDS_A_KERNEL = {"iperf3"}
-NEEDS_QUIC = {"quic-branch", "quic-conformance", "quic-fairness", "quic-vs-cubic"}
+NEEDS_QUIC = {"quic-branch", "quic-conformance", "quic-fairness", "quic-pairs", "quic-vs-cubic"}
 SECONDS = {"bbr-generations": 16, "incast": 5, "link-flap": 6, "rrul": 8, "short-flows": 8, "udp-cross-traffic": 11}
 """Seconds until all flows have begun and something has changed, where that takes more than three."""
 ONCE: dict[str, object] = {"sweep": {}, "repeat": 1, "expect": []}
