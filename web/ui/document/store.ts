@@ -6,19 +6,10 @@ import type { Ack, Command, Document, Drawing, DrawnFlow, DrawnLink, DrawnNode, 
 import { socket } from "../kit/socket";
 import { changesText, mayChange } from "./lock";
 import { forgetPlaces } from "./places";
+import { linkIds, NOTHING, type Selection } from "./selection";
 
 export type Tool = "select" | "host" | "switch" | "router" | "link" | "flow";
 export type Pane = "draw" | "outline" | "form" | "text";
-
-export interface Selection {
-  nodes: readonly string[];
-  /** Ids of links, see `linkId`. */
-  links: readonly string[];
-  /** Positions in `[[flows]]`. */
-  flows: readonly number[];
-}
-
-export const NOTHING: Selection = { nodes: [], links: [], flows: [] };
 
 interface Editor {
   path: string;
@@ -198,17 +189,6 @@ export function sendText(text: string, base: number): Promise<number | "stale" |
 /** The latest revision that this page knows of. */
 export function known(): number {
   return revision;
-}
-
-/** Ids of the links in the order of the drawing: the ends, and a number that tells parallel links apart. */
-export function linkIds(drawing: Drawing): string[] {
-  const count = new Map<string, number>();
-  return drawing.links.map(({ between: [a, b] }) => {
-    const ends = a < b ? `${a}~${b}` : `${b}~${a}`;
-    const n = count.get(ends) ?? 0;
-    count.set(ends, n + 1);
-    return `${ends}~${n}`;
-  });
 }
 
 export interface Selected {

@@ -3,7 +3,7 @@
 import { get, problemOf } from "../kit/api";
 import { toast } from "../kit/parts";
 import type { DrawnNode, Exported } from "../kit/messages";
-import { said } from "../network/elements";
+import { said } from "../network/words";
 import { SIZE } from "../network/labels";
 import { stage } from "../network/stage";
 import { state } from "../document/store";

@@ -6,10 +6,11 @@ import { Button } from "../kit/parts";
 import type { Drawing } from "../kit/messages";
 import { editSelected } from "./actions";
 import { addNode } from "./commands";
-import { said } from "../network/elements";
+import { said } from "../network/words";
 import { ask } from "./questions";
 import { stage } from "../network/stage";
-import { linkIds, select, state, toggle, useEditor, type Selection } from "../document/store";
+import { linkIds, type Selection } from "../document/selection";
+import { select, state, toggle, useEditor } from "../document/store";
 
 interface Row {
   id: string;

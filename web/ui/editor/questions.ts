@@ -7,7 +7,8 @@ import { toast } from "../kit/parts";
 import { addFlow, addLink, isFree } from "./commands";
 import { GENERATORS, generate } from "./generate";
 import { stage } from "../network/stage";
-import { linkIds, select, state, toggle } from "../document/store";
+import { linkIds } from "../document/selection";
+import { select, state, toggle } from "../document/store";
 
 interface Question {
   label: string;

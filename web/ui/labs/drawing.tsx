@@ -10,7 +10,7 @@ import { FAR, MANY, Overview } from "../network/overview";
 import { hit, realParts } from "../network/painted";
 import { LEAST_ZOOM, MOST_ZOOM, useView } from "../network/use-view";
 import { forgetPlaces, places } from "../document/places";
-import { linkIds, NOTHING } from "../document/store";
+import { linkIds, NOTHING } from "../document/selection";
 import type { MenuPlace } from "../kit/menu";
 import type { Document, Drawing, Layout, Point } from "../kit/messages";
 import type { LabState, WhyShown } from "../kit/run-messages";

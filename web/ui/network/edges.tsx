@@ -2,16 +2,13 @@
 
 import { useStore, type EdgeProps } from "@xyflow/react";
 import { memo, type ReactNode } from "react";
-import { beside, LINE } from "../document/beside";
-import { asideOf, type FlowEdge, type LinkEdge } from "./elements";
-import { SIZE } from "./labels";
+import { LINE } from "../document/beside";
+import type { FlowEdge, LinkEdge } from "./elements";
+import { interfaceAt, SIZE, wordsAt } from "./labels";
 import { useLive, type LiveDirection } from "./live";
-import { wayAlong, widthOf, type Way } from "./way";
+import { wayAlong, type Way } from "./way";
+import { asideOf, flowSaid, KEY } from "./words";
 import type { Point } from "../kit/messages";
-
-/** Distance of an interface's name from the middle of its node, and the length of a link from which on there is room for it, in pixels. */
-const NAME_AT = SIZE / 2 + 20;
-const LEAST_FOR_NAMES = 4 * NAME_AT;
 
 export const LinkEdgeView = memo(function LinkEdgeView({ sourceX, sourceY, targetX, targetY, data, selected }: EdgeProps<LinkEdge>): ReactNode {
   const forward = useLive((live) => live.links[data?.drawn.forward?.name ?? ""]);
@@ -23,18 +20,13 @@ export const LinkEdgeView = memo(function LinkEdgeView({ sourceX, sourceY, targe
   const aside = asideOf(parallel, flip);
   const [x1, y1, x2, y2] = [sourceX - uy * aside, sourceY + ux * aside, targetX - uy * aside, targetY + ux * aside];
   const [mx, my] = [(x1 + x2) / 2, (y1 + y2) / 2];
-  const up = ux >= 0 ? 1 : -1;
   const plain = drawn.forward?.transparent && drawn.back?.transparent;
   const isChosen = selected || /on-way|faulty|down/.test(marked);
-  const shown = covered && !isChosen ? [] : forward || back ? live(forward, back) : said;
-  const running = Boolean(forward || back);
-  const steep = beside(ux, uy, shown.length, running ? 14 : 8);
-  // Where two nodes stand close, what is written stands above both.
-  const width = Math.max(0, ...shown.map((line) => line.length)) * 6.2;
-  // And where it would cover names of interfaces, above these.
-  const named = length >= LEAST_FOR_NAMES && data.interfaces.some(Boolean) && width + 2 * NAME_AT + 32 > length ? 13 : 0;
-  const close = steep ? 0 : width + SIZE + 14 > length ? 20 : named;
-  const lift = steep ? ((shown.length - 1) * LINE) / 2 : (running ? 19 : 7) + widthOf(data.above) + close + (shown.length - 1) * LINE;
+  const isRunning = Boolean(forward || back);
+  const isCovered = isRunning ? covered.load : covered.words;
+  const shown = isCovered && !isChosen ? [] : isRunning ? live(forward, back) : said;
+  const [a, b] = [{ x: sourceX, y: sourceY }, { x: targetX, y: targetY }];
+  const words = wordsAt(a, b, shown, { aside, lanes: data.above, isRunning, isNamed: data.interfaces.some(Boolean) });
   return (
     <g className={`link ${plain ? "plain" : ""} ${selected ? "selected" : ""} ${drawn.given ? "made" : ""} ${drawn.problems > 0 ? "wrong" : ""} ${marked}`}>
       <path className="react-flow__edge-path" d={`M${x1} ${y1}L${x2} ${y2}`} />
@@ -43,17 +35,17 @@ export const LinkEdgeView = memo(function LinkEdgeView({ sourceX, sourceY, targe
       <path className="react-flow__edge-interaction" d={`M${x1} ${y1}L${x2} ${y2}`} strokeWidth={18} fill="none" />
       {selected && <path className="towards" transform={`translate(${mx + ux * 26},${my + uy * 26}) rotate(${(Math.atan2(uy, ux) * 180) / Math.PI})`} d="M-5 -5L5 0L-5 5z" />}
       {shown.map((line, i) => (
-        <text key={i} className={steep ? `said ${steep.anchor}` : "said"} x={mx + (steep?.dx ?? 0)} y={my + (steep?.dy ?? -lift) + i * LINE}>
+        <text key={i} className={`said ${words.anchor}`} x={words.x} y={words.y + i * LINE}>
           {line}
         </text>
       ))}
       {data.interfaces.map((name, end) => {
-        if (!name || length < LEAST_FOR_NAMES) return null;
-        const [x, y] = end === 0 ? [x1 + ux * NAME_AT, y1 + uy * NAME_AT] : [x2 - ux * NAME_AT, y2 - uy * NAME_AT];
-        return <text key={end} className="interface" x={x + uy * up * 9} y={y - ux * up * 9 + 3.5}>{name}</text>;
+        // While the load is shown, only what is chosen says them.
+        const at = name && (selected || (!isRunning && !covered.interfaces[end])) ? interfaceAt(a, b, end, aside) : null;
+        return at && <text key={end} className="interface" x={at.x} y={at.y}>{name}</text>;
       })}
       {drawn.problems > 0 && (
-        <g className="badge-mark" transform={`translate(${mx},${my - lift - 16})`}>
+        <g className="badge-mark" transform={`translate(${mx},${Math.min(my, words.y) - 16})`}>
           <circle r={8} />
           <text y={4}>!</text>
         </g>
@@ -111,16 +103,18 @@ export const FlowEdgeView = memo(function FlowEdgeView({ sourceX, sourceY, targe
   if (!data) return null;
   const { drawn } = data;
   const way = (centres && wayAlong(centres, data.lane, SIZE)) ?? arc([sourceX, sourceY], [targetX, targetY], data);
-  const label = [drawn.name, drawn.congestion_control ?? drawn.protocol, drawn.connections > 1 ? `× ${drawn.connections}` : ""].filter(Boolean).join(" ");
   const colour = drawn.light ? ({ "--light": drawn.light, "--dark": drawn.dark } as Record<string, string>) : undefined;
   return (
     <g className={`flow ${drawn.light ? "coloured" : ""} ${selected ? "selected" : ""} ${drawn.problems > 0 ? "wrong" : ""}`} style={colour}>
       <path className="react-flow__edge-path" d={way.path} />
       <path className="head" transform={`translate(${way.head.x},${way.head.y}) rotate(${way.head.angle})`} d="M-8 -4.5L1 0L-8 4.5z" />
       <path className="react-flow__edge-interaction" d={way.path} strokeWidth={10} fill="none" />
-      <text className="said" x={way.name.x} y={way.name.y}>
-        {label}
-      </text>
+      {(selected || !data.covered) && (
+        <text className={`said ${way.name.anchor}`} x={way.name.x} y={way.name.y}>
+          {drawn.light && <tspan className="flow-key" aria-hidden="true">{KEY}</tspan>}
+          {flowSaid(drawn)}
+        </text>
+      )}
     </g>
   );
 });
@@ -140,6 +134,6 @@ function arc([sourceX, sourceY]: [number, number], [targetX, targetY]: [number, 
   return {
     path: `M${x1} ${y1}Q${cx} ${cy} ${x2} ${y2}`,
     head: { x: x2, y: y2, angle: (Math.atan2(y2 - cy, x2 - cx) * 180) / Math.PI },
-    name: { x: (x1 + 2 * cx + x2) / 4, y: (y1 + 2 * cy + y2) / 4 + (below ? 14 : -6) },
+    name: { x: (x1 + 2 * cx + x2) / 4, y: (y1 + 2 * cy + y2) / 4 + (below ? 14 : -6), anchor: "middle" },
   };
 }

@@ -1,30 +1,21 @@
 // The drawing as React Flow wants it. An element that did not change stays the same object, so it is not drawn again.
 
 import { Position, type Edge, type Node, type NodeHandle } from "@xyflow/react";
-import type { Annotation, Drawing, DrawnDirection, DrawnFlow, DrawnLink, DrawnNode, Layout, Point } from "../kit/messages";
-import { interfacesOf } from "../document/interfaces";
-import { linkIds, type Selection } from "../document/store";
+import type { Annotation, Drawing, DrawnFlow, DrawnLink, DrawnNode, Layout, Point } from "../kit/messages";
+import { linkIds, type Selection } from "../document/selection";
 import { count } from "../../charts/counts";
-import { nodeBoxes, SIZE, Taken, wordsBox } from "./labels";
-import { direction, lanesOf, type Lane } from "./way";
+import { SIZE } from "./labels";
+import { NO_PLACE, said, wordsRoom, type LinkRoom, type NamePlace, type Parallel } from "./words";
 
 /** `marked`: further classes, of a lab. `within`: folded nodes that it stands for. */
 export type NetworkNode = Node<{ drawn: DrawnNode; flows: number; marked?: string; within?: number }, "network">;
 export type NoteNode = Node<{ note: Annotation; at: number }, "note">;
 export type AnyNode = NetworkNode | NoteNode;
 
-export interface Parallel {
-  /** Which of the links between the same two nodes it is, and how many there are. */
-  at: number;
-  of: number;
-}
-/** `covered`: its words would lie upon others, and are shown where the link is chosen. */
-export type LinkEdge = Edge<{ drawn: DrawnLink; parallel: Parallel; said: string[]; flip: boolean; covered: boolean; marked?: string; interfaces: [string, string]; above: number }, "link">;
-export type FlowEdge = Edge<{ drawn: DrawnFlow; bend: number; below: boolean; lane: Lane }, "flow">;
+export type LinkEdge = Edge<{ drawn: DrawnLink; parallel: Parallel; said: string[]; flip: boolean; marked?: string } & LinkRoom, "link">;
+export type FlowEdge = Edge<{ drawn: DrawnFlow; bend: number; below: boolean } & NamePlace, "flow">;
 export type AnyEdge = LinkEdge | FlowEdge;
 
-/** Pixels between parallel links. */
-export const APART = 16;
 /** What React Flow would measure: with it, a node that is out of sight need not be drawn for that. */
 const MEASURED = { width: SIZE, height: SIZE };
 const HANDLES: NodeHandle[] = [
@@ -33,28 +24,6 @@ const HANDLES: NodeHandle[] = [
 ];
 /** Above this many flows, only selected ones are drawn. */
 const MOST_FLOWS = 12;
-const NO_LANE: Lane = { lane: 0, leg: 0, along: 0.5 };
-
-/** Pixels between a link and the line through its nodes. */
-export function asideOf({ at, of }: Parallel, flip: boolean): number {
-  return (at - (of - 1) / 2) * APART * (flip ? -1 : 1);
-}
-
-function short(direction: DrawnDirection): string {
-  const limit = /unlimited|no limit/.test(direction.rate) ? "" : direction.rate;
-  const delay = /^0 ?\D*$/.test(direction.delay) ? "" : direction.delay;
-  const loss = direction.loss && !/^none/.test(direction.loss) ? `${direction.loss.replace(/ loss$/, "")} loss` : "";
-  return [limit, delay, loss].filter(Boolean).join(" · ");
-}
-
-/** What stands at a link: one line if both directions are alike, else one for each. */
-export function said(link: DrawnLink): string[] {
-  const { forward, back } = link;
-  if (!forward || !back) return [];
-  const [there, here] = [short(forward), short(back)];
-  if (there === here) return there ? [there] : [];
-  return [`→ ${there || "no limit"}`, `← ${here || "no limit"}`];
-}
 
 /** A name for people who do not see the drawing. */
 function spoken(link: DrawnLink, lines: string[]): string {
@@ -133,25 +102,17 @@ export function edges(drawing: Drawing, where: Readonly<Record<string, Point>>, 
     count.set(ends, (count.get(ends) ?? 0) + 1);
   }
   const names = new Set(drawing.nodes.map((node) => node.name));
-  const interfaces = interfacesOf(drawing);
-  const { lanes, taken: carried } = lanesOf(drawing.flows.map(({ via }, i) => (isDrawn(i) ? via : [])));
-  const taken = new Taken();
-  for (const { name, addresses: [first = ""] } of drawing.nodes) if (where[name]) for (const box of nodeBoxes(where[name], name, first)) taken.add(box);
+  const parallels = ids.map((id): Parallel => {
+    const cut = id.lastIndexOf("~");
+    return { at: Number(id.slice(cut + 1)), of: count.get(id.slice(0, cut)) ?? 1 };
+  });
+  const room = wordsRoom(drawing, where, parallels, drawing.flows.flatMap((_, i) => (isDrawn(i) ? [i] : [])));
   const links = drawing.links.flatMap((one, i): AnyEdge[] => {
     const id = ids[i] ?? "";
     const [a, b] = one.between;
-    if (!names.has(a) || !names.has(b)) return [];
-    const cut = id.lastIndexOf("~");
+    const words = room.links[i];
+    if (!names.has(a) || !names.has(b) || !words) return [];
     const lines = said(one);
-    const flip = a > b;
-    const parallel = { at: Number(id.slice(cut + 1)), of: count.get(id.slice(0, cut)) ?? 1 };
-    const [from, to] = [where[a], where[b]];
-    const box = from && to ? wordsBox(from, to, lines, asideOf(parallel, flip)) : null;
-    const covered = box !== null && !taken.isFree(box);
-    if (box && !covered) taken.add(box);
-    // Flows to the left are above a link.
-    const [left, right] = (where[a]?.x ?? 0) <= (where[b]?.x ?? 0) ? [a, b] : [b, a];
-    const above = Math.max(0, ...[...(carried.get(direction(right, left)) ?? [])].map((lane) => lane + 1));
     const made: LinkEdge = {
       id,
       type: "link",
@@ -161,7 +122,7 @@ export function edges(drawing: Drawing, where: Readonly<Record<string, Point>>, 
       targetHandle: "centre",
       selected: chosen.has(id),
       ariaLabel: spoken(one, lines),
-      data: { drawn: one, parallel, said: lines, flip, covered, interfaces: interfaces[i] ?? ["", ""], above },
+      data: { drawn: one, parallel: parallels[i] ?? { at: 0, of: 1 }, said: lines, flip: a > b, ...words },
     };
     const old = known.get(id);
     return [old && (old.selected ?? false) === made.selected && text(old.data) === text(made.data) && old.source === a ? old : made];
@@ -185,7 +146,7 @@ export function edges(drawing: Drawing, where: Readonly<Record<string, Point>>, 
       zIndex: flows.has(i) ? 1 : 0,
       ariaLabel: `flow ${one.name} from ${one.sender} to ${one.receiver}${one.congestion_control ? `, ${one.congestion_control}` : ""}`,
       // Arcs keep out of the middle, where links are.
-      data: { drawn: one, bend, lane: lanes[i] ?? NO_LANE, below: one.via.length === 0 && ((where[one.sender]?.y ?? 0) + (where[one.receiver]?.y ?? 0)) / 2 > middle + 1 },
+      data: { drawn: one, bend, ...(room.flows.get(i) ?? NO_PLACE), below: one.via.length === 0 && ((where[one.sender]?.y ?? 0) + (where[one.receiver]?.y ?? 0)) / 2 > middle + 1 },
     };
     return [reuse(before, made, (old) => (old.selected ?? false) === made.selected && text(old.data) === text(made.data))];
   });

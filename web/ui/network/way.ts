@@ -13,6 +13,30 @@ export interface Lane {
   /** The part of its way at which its name stands, and how far along it, 0 to 1. */
   leg: number;
   along: number;
+  /** Lanes beside that part: the name stands outside of all. */
+  beside: number;
+}
+
+/** Further places of a flow's name along a part of its way. */
+const PLACES = [0.5, 0.35, 0.65, 0.25, 0.75];
+
+/** Places of a flow's name, the best first: its own, then others along that part, then parts that more flows take. */
+export function namePlaces(via: readonly string[], lane: Lane, taken: ReadonlyMap<string, ReadonlySet<number>>): Lane[] {
+  const parts = via.slice(1).map((to, leg) => ({ leg, beside: outermost(taken.get(direction(via[leg] as string, to))) }));
+  const others = parts.filter(({ leg }) => leg !== lane.leg).sort((a, b) => a.beside - b.beside);
+  return [lane, ...PLACES.map((along) => ({ ...lane, along })), ...others.flatMap((part) => PLACES.map((along) => ({ ...lane, ...part, along })))];
+}
+
+/** Lanes as far as the outermost of these. */
+function outermost(lanes: ReadonlySet<number> | undefined): number {
+  return Math.max(0, ...[...(lanes ?? [])].map((lane) => lane + 1));
+}
+
+/** Lanes beside a link, on its upper side: of flows to the left; on the right of an upright one, of flows that go up. */
+export function lanesAbove(a: string, b: string, from: Point, to: Point, taken: ReadonlyMap<string, ReadonlySet<number>>): number {
+  const isUpright = Math.abs(to.x - from.x) < 0.2 * Math.abs(to.y - from.y);
+  const [start, end] = (isUpright ? from.y < to.y : from.x <= to.x) ? [b, a] : [a, b];
+  return outermost(taken.get(direction(start, end)));
 }
 
 /** The lanes of flows on their ways, which begin at the inside; each direction of a link has lanes of its own. Names stand where fewest flows go. */
@@ -31,7 +55,7 @@ export function lanesOf(ways: readonly (readonly string[])[]): { lanes: Lane[]; 
       const busy = those.map((link) => taken.get(link)?.size ?? 0);
       const leg = Math.max(0, busy.indexOf(Math.min(...busy)));
       const beside = [...(taken.get(those[leg] ?? "") ?? [])].sort((a, b) => a - b);
-      return { lane: lanes[i] as number, leg, along: (beside.indexOf(lanes[i] as number) + 1) / (beside.length + 1) };
+      return { lane: lanes[i] as number, leg, along: (beside.indexOf(lanes[i] as number) + 1) / (beside.length + 1), beside: (beside.at(-1) ?? -1) + 1 };
     }),
   };
 }
@@ -50,12 +74,15 @@ export interface Way {
   path: string;
   /** The place of its arrow head, and its angle in degrees. */
   head: Point & { angle: number };
-  /** The place of its name. */
-  name: Point;
+  /** The place of its name: the baseline. */
+  name: Point & { anchor: "start" | "middle" | "end" };
 }
 
+/** A part of a way is steep from here on: its name stands at its side, not below or above. */
+const STEEP = 0.3;
+
 /** A way along `points`, the centres of nodes, on the right of who goes it. `size`: a node's side. */
-export function wayAlong(points: readonly Point[], { lane, leg: named, along }: Lane, size: number): Way | null {
+export function wayAlong(points: readonly Point[], { lane, leg: named, along, beside }: Lane, size: number): Way | null {
   const far = BESIDE + lane * APART;
   const legs = points.slice(1).flatMap((to, i) => {
     const from = points[i] as Point;
@@ -79,11 +106,15 @@ export function wayAlong(points: readonly Point[], { lane, leg: named, along }: 
     path += `Q${(before.to.x + leg.from.x) / 2} ${(before.to.y + leg.from.y) / 2} ${leg.from.x + leg.ux * turn} ${leg.from.y + leg.uy * turn}`;
   });
   const leg = legs[Math.min(named, legs.length - 1)] as (typeof legs)[number];
-  // Outside of its line: below where it goes to the right.
-  const outside = leg.ux >= 0 ? 14 : -6;
+  // Outside of all lanes: below those to the right, above those to the left, at the side of steep ones.
+  const [nx, ny] = [-leg.uy, leg.ux];
+  const out = Math.max(0, widthOf(beside) - far);
+  const [x, y] = [leg.from.x + (leg.to.x - leg.from.x) * along + nx * out, leg.from.y + (leg.to.y - leg.from.y) * along + ny * out];
+  const isSteep = Math.abs(leg.uy) > STEEP;
+  const dy = isSteep ? 4 + 6 * ny : ny >= 0 ? 14 + 30 * Math.abs(leg.uy) : -6 - 30 * Math.abs(leg.uy);
   return {
     path: `${path}L${end.x} ${end.y}`,
     head: { ...end, angle: (Math.atan2(last.uy, last.ux) * 180) / Math.PI },
-    name: { x: leg.from.x + (leg.to.x - leg.from.x) * along, y: leg.from.y + (leg.to.y - leg.from.y) * along + outside },
+    name: isSteep ? { x: x + 7 * Math.sign(nx), y: y + dy, anchor: nx > 0 ? "start" : "end" } : { x, y: y + dy, anchor: "middle" },
   };
 }
