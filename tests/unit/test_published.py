@@ -326,6 +326,28 @@ def test_the_report(study: Study, tmp_path: Path) -> None:
     assert html.count("<svg") == 3
 
 
+@pytest.mark.parametrize(
+    ("costs", "said"),
+    [
+        ([{"found": 0, "cpu_s": 0.3}, {"found": 0, "cpu_s": 0.02}], "dumbbell 0.1.0, 0.32 CPU seconds. "),
+        ([{"found": 0, "cpu_s": 2640.0}], "dumbbell 0.1.0, 44 CPU minutes. "),
+        ([{"found": 0, "cpu_s": 12.0}, {"found": 40, "cpu_s": 0.0}], "dumbbell 0.1.0. "),
+        ([{"found": 0, "cpu_s": 12.0}, {"found": 0, "wall_s": 300.0}], "dumbbell 0.1.0. "),
+    ],
+)
+def test_the_cost_is_told_if_it_is_that_of_all_runs(tmp_path: Path, costs: list[dict[str, float]], said: str) -> None:
+    """A study that was stopped and continued knows the cost of its last command only, and one in real time none."""
+    studies = {
+        str(n): Study(
+            Synthetic(
+                cells=CELLS[:1], manifest={"cost": cost, "started_at": "2026-12-01", "tool": {"dumbbell": "0.1.0"}}
+            ).write(tmp_path / str(n))
+        )
+        for n, cost in enumerate(costs)
+    }
+    assert said in report.runs_in_words(reproduction(), studies)
+
+
 def test_a_report_to_hand_in(study: Study, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Question, answer, set-up, figures, numbers, limits and the command, as Markdown, LaTeX and PDF."""
     asked = replace(reproduction(), question="Who is fast?")

@@ -192,11 +192,20 @@ def runs_in_words(study: Reproduction, studies: Studies) -> str:
         days = sorted({str(one["started_at"])[:10] for one in manifests})
         said.append(days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}")
         said.append(f"dumbbell {manifests[0].get('tool', {}).get('dumbbell', '')}".strip())
-        cpu_s = sum(float(one.get("cost", {}).get("cpu_s", 0)) for one in manifests)
-        if cpu_s:
-            said.append(f"{cpu_s / 60:,.0f} CPU minutes" if cpu_s >= 120 else f"{cpu_s:,.0f} CPU seconds")
+        said.append(_cpu_time([one.get("cost", {}) for one in manifests]))
     percent = f"{100 * study.confidence:g} %"
     return f"{', '.join(filter(None, said))}. Intervals in brackets: {percent} confidence (Student's t)."
+
+
+def _cpu_time(costs: Sequence[Mapping[str, Any]]) -> str:
+    """`44 CPU minutes`, `12 CPU seconds`; empty if it is of some of the runs only: the cost of a study that was
+    continued is that of its last command."""
+    if any(cost.get("found") or "cpu_s" not in cost for cost in costs):
+        return ""
+    seconds = sum(float(cost["cpu_s"]) for cost in costs)
+    if seconds >= 120:
+        return f"{seconds / 60:,.0f} CPU minutes"
+    return f"{seconds:.0f} CPU seconds" if seconds >= 10 else f"{seconds:.2g} CPU seconds"
 
 
 def _machine(machine: Mapping[str, Any]) -> str:
