@@ -166,6 +166,7 @@ def test_bbr_is_above_cubic_in_all_cells_or_the_finding_fails(tmp_path: Path) ->
     found = judge("BBR has more", studies)
     assert found.status is Status.FAILS
     assert "above 1 in 60 of 75 cells; the whole interval is above in 60, below in 15" in found.numbers
+    assert "BBR has 2.4 times CUBIC's in the geometric mean, least in 100-cubic-25" in found.numbers, "3^0.8 * 0.9^0.2"
 
 
 def test_what_is_said_of_some_cell_fails_only_if_all_were_run(tmp_path: Path) -> None:

@@ -160,12 +160,14 @@ def _summary(claim: Claim, rules: Sequence[Rule], settings: Sequence[Setting]) -
     """In how many settings a figure is above the rule's bound, its mean, and the least."""
     values, statuses = [_subject(one).value for one in settings], [one.status for one in settings]
     bound, least = rules[0].bound, min(settings, key=lambda one: _subject(one).value)
-    middle = exp(mean(map(log, values))) if min(values) > 0 else mean(values)
+    is_geometric = min(values) > 0
+    middle = exp(mean(map(log, values))) if is_geometric else mean(values)
+    average = "in the geometric mean" if is_geometric else "on average"
     cells = words.count(len(settings), "cell")
     return (
         f"above {bound:g} in {sum(value > bound for value in values)} of {cells}; the whole interval is above in "
         f"{statuses.count(Status.HOLDS)}, below in {statuses.count(Status.FAILS)}; "
-        f"{claim.title.replace('#', f'{middle:.2g}')} on average, least in {least.name}: "
+        f"{claim.title.replace('#', f'{middle:.2g}')} {average}, least in {least.name}: "
         f"{interval_text(_subject(least))}, n = {_subject(least).n}"
     )
 
