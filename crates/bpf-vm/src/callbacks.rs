@@ -26,6 +26,15 @@ pub(crate) struct Callbacks {
     pub needs_ecn: bool,
 }
 
+/// The beginning of a callback.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    /// Its first instruction.
+    pub at: usize,
+    /// The argument that is the address of the sample.
+    pub sample: Option<u64>,
+}
+
 const NEEDS_ECN: u32 = 2;
 
 /// The flavour of several in one object: that of Linux 6.10 to 7.0.
@@ -82,14 +91,17 @@ impl Callbacks {
         })
     }
 
-    /// The first instructions of all that are there.
-    pub(crate) fn entries(&self) -> Vec<usize> {
+    /// The beginnings of all that are there.
+    pub(crate) fn entries(&self) -> Vec<Entry> {
         let Callbacks {
             init, ssthresh, cong_avoid, cong_control, set_state, cwnd_event, in_ack_event, pkts_acked, ..
         } = self;
+        let rate = if self.has_flag { 3 } else { 1 };
         let rest = [&self.undo_cwnd, &self.min_tso_segs, &self.sndbuf_expand];
-        let all = [init, ssthresh, cong_avoid, cong_control, set_state, cwnd_event, in_ack_event, pkts_acked];
-        all.into_iter().chain(rest).flatten().copied().collect()
+        let plain = [init, ssthresh, cong_avoid, set_state, cwnd_event, in_ack_event];
+        let all = plain.into_iter().chain(rest).map(|at| (at, None));
+        let all = all.chain([(cong_control, Some(rate)), (pkts_acked, Some(1))]);
+        all.filter_map(|(at, sample)| Some(Entry { at: (*at)?, sample })).collect()
     }
 
     /// The callback that the kernel demands and this object lacks.

@@ -1,42 +1,51 @@
 //! Instructions, decoded.
 
-/// An instruction of RFC 9669. Its meaning is in `code`, as there, but for the two codes below.
+/// An instruction of RFC 9669. Its meaning is in `code`, as there, but for [`BEHIND`] and [`POISON`]. Codes above 255 are those of
+/// [`folded`](crate::fold::folded), which no object can contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Instruction {
-    pub code: u8,
+    pub code: u16,
     pub dst: u8,
     pub src: u8,
     /// A distance of a jump in instructions, or of memory in bytes.
-    pub off: i16,
+    pub off: i32,
     /// Sign-extended; of [`LD_IMM64`] all 64 bits, of a local call the index of the function's first instruction.
     pub imm: i64,
 }
 
 /// Loads 64 bits. The second half of it stays in the code as [`BEHIND`], so that distances are those of the object.
-pub(crate) const LD_IMM64: u8 = 0x18;
+pub(crate) const LD_IMM64: u16 = 0x18;
 /// Calls a helper by its number, or (src 1) a function of the program.
-pub(crate) const CALL: u8 = 0x85;
-pub(crate) const EXIT: u8 = 0x95;
+pub(crate) const CALL: u16 = 0x85;
+pub(crate) const EXIT: u16 = 0x95;
 /// The second half of [`LD_IMM64`]: nothing to be executed.
-pub(crate) const BEHIND: u8 = 0x00;
+pub(crate) const BEHIND: u16 = 0x00;
 /// Stands for an instruction that needs a thing which is not modelled: `imm` is the thing's number. No code of the kernel's.
-pub(crate) const POISON: u8 = 0xf5;
+pub(crate) const POISON: u16 = 0xf5;
 
 /// `src` of [`CALL`]: a function of the program.
 pub(crate) const LOCAL: u8 = 1;
 
 /// The classes of instructions: the lowest three bits.
 pub(crate) mod class {
-    pub(crate) const LDX: u8 = 1;
-    pub(crate) const ST: u8 = 2;
-    pub(crate) const STX: u8 = 3;
-    pub(crate) const ALU: u8 = 4;
-    pub(crate) const JMP: u8 = 5;
-    pub(crate) const ALU64: u8 = 7;
+    pub(crate) const LDX: u16 = 1;
+    pub(crate) const ST: u16 = 2;
+    pub(crate) const STX: u16 = 3;
+    pub(crate) const ALU: u16 = 4;
+    pub(crate) const JMP: u16 = 5;
+    pub(crate) const ALU64: u16 = 7;
+}
+
+/// Places that a load or a store finds by itself, at the offset `off`: they stand above its code.
+pub(crate) mod direct {
+    pub(crate) const SOCKET: u16 = 0x100;
+    pub(crate) const STACK: u16 = 0x200;
+    pub(crate) const SAMPLE: u16 = 0x300;
+    pub(crate) const CONTEXT: u16 = 0x400;
 }
 
 impl Instruction {
-    pub(crate) fn class(self) -> u8 {
+    pub(crate) fn class(self) -> u16 {
         self.code & 7
     }
 
@@ -47,7 +56,7 @@ impl Instruction {
 }
 
 /// The bytes that a load or a store of this code moves.
-pub(crate) const fn bytes(code: u8) -> usize {
+pub(crate) const fn bytes(code: u16) -> usize {
     match code & 0x18 {
         0x00 => 4,
         0x08 => 2,
@@ -70,10 +79,10 @@ pub(crate) fn decoded(section: &[u8]) -> Vec<Instruction> {
 
 fn decode(bytes: &[u8]) -> Instruction {
     Instruction {
-        code: bytes[0],
+        code: bytes[0].into(),
         dst: bytes[1] & 15,
         src: bytes[1] >> 4,
-        off: i16::from_le_bytes([bytes[2], bytes[3]]),
+        off: i16::from_le_bytes([bytes[2], bytes[3]]).into(),
         imm: i64::from(i32::from_le_bytes([bytes[4], bytes[5], bytes[6], bytes[7]])),
     }
 }
@@ -82,7 +91,7 @@ fn decode(bytes: &[u8]) -> Instruction {
 /// such operation. A division by zero gives 0, its remainder the dividend. `off` of 1 makes division signed; else it is the width of
 /// a sign-extending move.
 #[inline(always)]
-pub(crate) fn compute(code: u8, off: i16, a: u64, b: u64) -> Option<u64> {
+pub(crate) fn compute(code: u16, off: i32, a: u64, b: u64) -> Option<u64> {
     let is_wide = code & 7 == class::ALU64;
     let result =
         if is_wide { wide(code & 0xf0, off, a, b)? } else { u64::from(narrow(code & 0xf0, off, a as u32, b as u32)?) };
@@ -93,7 +102,7 @@ pub(crate) fn compute(code: u8, off: i16, a: u64, b: u64) -> Option<u64> {
 macro_rules! operations {
     ($name:ident, $unsigned:ty, $signed:ty) => {
         #[inline(always)]
-        fn $name(operation: u8, off: i16, a: $unsigned, b: $unsigned) -> Option<$unsigned> {
+        fn $name(operation: u16, off: i32, a: $unsigned, b: $unsigned) -> Option<$unsigned> {
             let shift = (b & <$unsigned>::from(<$unsigned>::BITS as u8 - 1)) as u32;
             Some(match (operation, off) {
                 (0x00, _) => a.wrapping_add(b),
@@ -137,7 +146,7 @@ operations!(narrow, u32, i32);
 
 /// Whether a jump on two numbers is taken; `None`: there is no such jump.
 #[inline(always)]
-pub(crate) fn is_taken(code: u8, a: u64, b: u64) -> Option<bool> {
+pub(crate) fn is_taken(code: u16, a: u64, b: u64) -> Option<bool> {
     let (a, b, signed_a, signed_b) = if code & 7 == class::JMP {
         (a, b, a as i64, b as i64)
     } else {
@@ -160,7 +169,7 @@ pub(crate) fn is_taken(code: u8, a: u64, b: u64) -> Option<bool> {
 }
 
 /// The value in the byte order that is asked for, of `bits` (codes 0xd4 and 0xdc: to the little and to the big end; 0xd7: swapped).
-pub(crate) fn swapped(code: u8, bits: i64, value: u64) -> Option<u64> {
+pub(crate) fn swapped(code: u16, bits: i64, value: u64) -> Option<u64> {
     let swap = code != 0xd4;
     Some(match bits {
         16 => u64::from(if swap { (value as u16).swap_bytes() } else { value as u16 }),

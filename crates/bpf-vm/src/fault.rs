@@ -18,7 +18,7 @@ pub(crate) enum Fault {
     /// Reaches a thing that is not modelled; the thing's number.
     Unmodelled(usize),
     /// Has an instruction that RFC 9669 has not.
-    Unknown(u8),
+    Unknown(u16),
 }
 
 /// The most instructions of a call: what the kernel's verifier follows at most.

@@ -59,7 +59,7 @@ impl Flow {
         }
         let mut world = World { now_ns: sk.tcp_clock_cache, ticks: sk.ticks(), random: sk.random, ack: None };
         let called = match &self.traced {
-            None => call(&self.program.code, entry, memory, &mut world, &mut ()),
+            None => self.program.folded.call(entry, memory, &mut world),
             Some((tracer, flow)) => {
                 let mut watched = Watched::new(memory);
                 let called = call(&self.program.code, entry, memory, &mut world, &mut watched);

@@ -41,6 +41,7 @@ pub(crate) mod helper {
 ///
 /// # Errors
 /// What it did, and the instruction that did it.
+#[inline(never)]
 pub(crate) fn call<W: Watch>(
     code: &[Instruction],
     entry: usize,
@@ -51,49 +52,73 @@ pub(crate) fn call<W: Watch>(
     let mut registers = [0; 16];
     registers[1] = CONTEXT;
     registers[10] = STACK + FRAME_BYTES as u64;
-    let mut depth = 0;
+    memory.depth = 0;
     let mut at = entry;
     for _ in 0..MOST_INSTRUCTIONS {
-        let Some(&instruction) = code.get(at) else { return Err((Fault::Read(8), at)) };
-        let Instruction { off, imm, .. } = instruction;
-        let (dst, src) = (usize::from(instruction.dst & 15), usize::from(instruction.src & 15));
-        let here = at;
-        at += 1;
-        let fault = |fault| (fault, here);
-        let unknown = || (Fault::Unknown(instruction.code), here);
-        // One arm for each code: what is constant in it is known to the compiler.
+        let Some(one) = code.get(at) else { return Err((Fault::Read(8), at)) };
+        let fault = |fault| (fault, at);
+        let unknown = || (Fault::Unknown(one.code), at);
+        let jump = |distance: i32| (at + 1).wrapping_add_signed(distance as isize);
+        // Each arm reads the parts of the instruction that it needs: to read all of them before is slower.
+        macro_rules! dst {
+            () => {
+                registers[usize::from(one.dst & 15)]
+            };
+        }
+        macro_rules! src {
+            () => {
+                registers[usize::from(one.src & 15)]
+            };
+        }
+        // One arm for each code: what is constant in it is known to the compiler. Its value is the next instruction.
         macro_rules! arms {
-            (computes: $($c:literal)*; jumps: $($j:literal)*; loads: $($l:literal)*; stores: $($s:literal)*; rest: $($rest:tt)*) => {
-                match instruction.code {
+            (computes: $($c:literal)*; jumps: $($j:literal)*; loads: $($l:literal)*; stores: $($s:literal)*;
+                $([$place:ident loads: $($dl:literal)*; stores: $($ds:literal)*])* rest: $($rest:tt)*) => {
+                match one.code {
                     $($c => {
-                        let operand = if $c & 8 != 0 { registers[src] } else { imm as u64 };
-                        registers[dst] = compute($c, off, registers[dst], operand).ok_or_else(unknown)?;
+                        let operand = if $c & 8 != 0 { src!() } else { one.imm as u64 };
+                        dst!() = compute($c, one.off, dst!(), operand).ok_or_else(unknown)?;
+                        at + 1
                     })*
                     $($j => {
-                        let operand = if $j & 8 != 0 { registers[src] } else { imm as u64 };
-                        if is_taken($j, registers[dst], operand).ok_or_else(unknown)? {
-                            at = at.wrapping_add_signed(off.into());
-                        }
+                        let operand = if $j & 8 != 0 { src!() } else { one.imm as u64 };
+                        if is_taken($j, dst!(), operand).ok_or_else(unknown)? { jump(one.off) } else { at + 1 }
                     })*
                     $($l => {
-                        let address = registers[src].wrapping_add(off as u64);
+                        let address = src!().wrapping_add(one.off as u64);
                         let value = memory.load(address, bytes($l)).map_err(fault)?;
                         watch.read(address, bytes($l));
                         // Loads that extend the sign take it from the highest bit of the bytes.
                         let shift = if $l & 0xe0 == 0x80 { 64 - 8 * bytes($l) as u32 } else { 0 };
-                        registers[dst] = (((value << shift) as i64) >> shift) as u64;
+                        dst!() = (((value << shift) as i64) >> shift) as u64;
+                        at + 1
                     })*
                     $($s => {
-                        let value = if $s & 7 == class::STX { registers[src] } else { imm as u64 };
-                        let address = registers[dst].wrapping_add(off as u64);
+                        let value = if $s & 7 == class::STX { src!() } else { one.imm as u64 };
+                        let address = dst!().wrapping_add(one.off as u64);
                         memory.store(address, bytes($s), value).map_err(fault)?;
                         watch.written(address, bytes($s));
+                        at + 1
                     })*
+                    $($($dl => {
+                        let from = usize::from(one.off as u16);
+                        let found = memory.$place.get(from..from + bytes($dl));
+                        dst!() = number(found.ok_or_else(|| fault(Fault::Read(bytes($dl))))?);
+                        at + 1
+                    })*
+                    $($ds => {
+                        let value = if $ds & 7 == class::STX { src!() } else { one.imm as u64 };
+                        let from = usize::from(one.off as u16);
+                        let found = memory.$place.get_mut(from..from + bytes($ds));
+                        let found = found.ok_or_else(|| fault(Fault::Written(bytes($ds))))?;
+                        found.copy_from_slice(&value.to_le_bytes()[..bytes($ds)]);
+                        at + 1
+                    })*)*
                     $($rest)*
                 }
             };
         }
-        arms! {
+        at = arms! {
             computes: 0x07 0x0f 0x17 0x1f 0x27 0x2f 0x37 0x3f 0x47 0x4f 0x57 0x5f 0x67 0x6f 0x77 0x7f 0x87 0x97 0x9f 0xa7
                 0xaf 0xb7 0xbf 0xc7 0xcf 0x04 0x0c 0x14 0x1c 0x24 0x2c 0x34 0x3c 0x44 0x4c 0x54 0x5c 0x64 0x6c 0x74 0x7c
                 0x84 0x94 0x9c 0xa4 0xac 0xb4 0xbc 0xc4 0xcc;
@@ -102,42 +127,56 @@ pub(crate) fn call<W: Watch>(
                 0xd6 0xde;
             loads: 0x61 0x69 0x71 0x79 0x81 0x89 0x91;
             stores: 0x62 0x6a 0x72 0x7a 0x63 0x6b 0x73 0x7b;
+            [socket loads: 0x161 0x169 0x171 0x179; stores: 0x162 0x16a 0x172 0x17a 0x163 0x16b 0x173 0x17b]
+            [stack loads: 0x261 0x269 0x271 0x279; stores: 0x262 0x26a 0x272 0x27a 0x263 0x26b 0x273 0x27b]
+            [sample loads: 0x361 0x369 0x371 0x379; stores: ]
+            [context loads: 0x461 0x469 0x471 0x479; stores: ]
             rest:
             0xd4 | 0xdc | 0xd7 => {
-                registers[dst] = swapped(instruction.code, imm, registers[dst]).ok_or_else(unknown)?;
+                dst!() = swapped(one.code, one.imm, dst!()).ok_or_else(unknown)?;
+                at + 1
             }
             LD_IMM64 => {
-                registers[dst] = imm as u64;
-                at += 1;
+                dst!() = one.imm as u64;
+                at + 2
             }
             EXIT => {
-                if depth == 0 {
-                    return Ok(registers[0]);
-                }
-                depth -= 1;
+                let Some(depth) = memory.depth.checked_sub(1) else { return Ok(registers[0]) };
+                memory.depth = depth;
                 let (kept, next) = memory.callers[depth];
                 registers[6..10].copy_from_slice(&kept);
-                registers[10] -= FRAME_BYTES as u64;
-                at = next;
+                registers[10] = registers[10].wrapping_sub(FRAME_BYTES as u64);
+                next
             }
-            CALL if instruction.src == LOCAL => {
-                if depth + 1 == FRAMES {
+            CALL if one.src == LOCAL => {
+                if memory.depth + 1 == FRAMES {
                     return Err(fault(Fault::Deep));
                 }
                 let kept = [registers[6], registers[7], registers[8], registers[9]];
-                memory.callers[depth] = (kept, at);
-                depth += 1;
-                registers[10] += FRAME_BYTES as u64;
-                at = imm as usize;
+                memory.callers[memory.depth] = (kept, at + 1);
+                memory.depth += 1;
+                registers[10] = registers[10].wrapping_add(FRAME_BYTES as u64);
+                one.imm as usize
             }
-            CALL => registers[0] = help(imm, &registers, memory, world).map_err(fault)?,
-            POISON => return Err(fault(Fault::Unmodelled(imm as usize))),
-            0x05 => at = at.wrapping_add_signed(off.into()),
-            0x06 => at = at.wrapping_add_signed(imm as isize),
+            CALL => {
+                registers[0] = help(one.imm, &registers, memory, world).map_err(fault)?;
+                at + 1
+            }
+            POISON => return Err(fault(Fault::Unmodelled(one.imm as usize))),
+            0x05 => jump(one.off),
+            0x06 => jump(one.imm as i32),
             _ => return Err(unknown()),
-        }
+        };
     }
     Err((Fault::Endless, at))
+}
+
+/// The number in at most 8 bytes.
+#[inline(always)]
+fn number(bytes: &[u8]) -> u64 {
+    let mut whole = [0; 8];
+    whole[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(whole)
 }
 
 /// The helpers of the kernel.
@@ -186,16 +225,22 @@ mod tests {
         bytes
     }
 
-    const END: [u8; 8] = [EXIT, 0, 0, 0, 0, 0, 0, 0];
+    const END: [u8; 8] = [EXIT as u8, 0, 0, 0, 0, 0, 0, 0];
+
+    /// The instructions, with the places of functions.
+    fn linked(code: &[[u8; 8]]) -> Vec<Instruction> {
+        let mut code = decoded(code.as_flattened());
+        for (at, one) in code.iter_mut().enumerate().filter(|(_, one)| one.code == CALL && one.src == LOCAL) {
+            one.imm += at as i64 + 1;
+        }
+        code
+    }
 
     fn run(code: &[[u8; 8]]) -> Result<u64, Fault> {
         let constants = Arc::from([1, 2, 3, 4, 5, 6, 7, 0xff]);
         let mut memory = Memory::new(constants, FRAMES, &[16, 8]);
         let mut world = World { now_ns: 7_000, ticks: 3, random: Random::new(1), ack: None };
-        let mut code = decoded(code.as_flattened());
-        for (at, one) in code.iter_mut().enumerate().filter(|(_, one)| one.code == CALL && one.src == LOCAL) {
-            one.imm += at as i64 + 1;
-        }
+        let code = linked(code);
         call(&code, 0, &mut memory, &mut world, &mut ()).map_err(|(fault, _)| fault)
     }
 
@@ -234,7 +279,7 @@ mod tests {
     #[test]
     fn memory_has_bounds() {
         let load = |place: u64, code: u8, off: i16| {
-            run(&[op(LD_IMM64, 1, 0, 0, 0), op(0, 0, 0, 0, (place >> 32) as i32), op(code, 0, 1, off, 0), END])
+            run(&[op(LD_IMM64 as u8, 1, 0, 0, 0), op(0, 0, 0, 0, (place >> 32) as i32), op(code, 0, 1, off, 0), END])
         };
         assert_eq!(load(CONSTANTS, 0x61, 0), Ok(0x0403_0201));
         assert_eq!(load(CONSTANTS, 0x91, 7), Ok(u64::MAX), "a load that extends the sign");
@@ -242,7 +287,7 @@ mod tests {
         assert_eq!(load(CONSTANTS, 0x61, -1), Err(Fault::Read(4)));
         assert_eq!(load(0, 0x79, 0), Err(Fault::Read(8)), "a null pointer");
         let store = |place: u64, off: i16| {
-            run(&[op(LD_IMM64, 1, 0, 0, 0), op(0, 0, 0, 0, (place >> 32) as i32), op(0x62, 1, 0, off, 5), END])
+            run(&[op(LD_IMM64 as u8, 1, 0, 0, 0), op(0, 0, 0, 0, (place >> 32) as i32), op(0x62, 1, 0, off, 5), END])
         };
         for place in [CONSTANTS, CONTEXT, SOCKET] {
             // Of the socket, the ninth field is the first that it may not write.
@@ -259,7 +304,7 @@ mod tests {
         // r6 = 4; call f; r0 += r6; exit. f: r6 = 9; r0 = r6; exit.
         let kept = [
             op(0xb7, 6, 0, 0, 4),
-            op(CALL, 0, LOCAL, 0, 2),
+            op(CALL as u8, 0, LOCAL, 0, 2),
             op(0x0f, 0, 6, 0, 0),
             END,
             op(0xb7, 6, 0, 0, 9),
@@ -267,14 +312,14 @@ mod tests {
             END,
         ];
         assert_eq!(run(&kept), Ok(13));
-        assert_eq!(run(&[op(CALL, 0, LOCAL, 0, -1), END]), Err(Fault::Deep));
+        assert_eq!(run(&[op(CALL as u8, 0, LOCAL, 0, -1), END]), Err(Fault::Deep));
         assert_eq!(run(&[op(0x05, 0, 0, -1, 0), END]), Err(Fault::Endless));
         assert_eq!(run(&[op(0xb7, 0, 0, 0, 1)]), Err(Fault::Read(8)), "it runs beyond its end");
     }
 
     #[test]
     fn helpers_are_those_of_the_kernel() {
-        let asked = |number: i64| run(&[op(CALL, 0, 0, 0, number as i32), END]);
+        let asked = |number: i64| run(&[op(CALL as u8, 0, 0, 0, number as i32), END]);
         assert_eq!(asked(helper::KTIME_GET_NS), Ok(7_000));
         assert_eq!(asked(helper::JIFFIES64), Ok(3));
         assert_eq!(asked(helper::GET_PRANDOM_U32), Ok(Random::new(1).next_u32().into()));

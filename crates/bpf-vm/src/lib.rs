@@ -13,6 +13,7 @@ mod callbacks;
 mod code;
 mod fault;
 mod flow;
+mod fold;
 mod interpreter;
 mod memory;
 mod model;

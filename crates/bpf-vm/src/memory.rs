@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::code::{bytes, class, direct};
 use crate::fault::Fault;
 use crate::model::{SAMPLE_BYTES, SOCKET_BYTES, is_writable};
 use crate::storage::{VALUES, Value, values};
@@ -28,7 +29,7 @@ pub(crate) const ARGUMENTS: usize = 4;
 #[derive(Clone, Debug)]
 pub(crate) struct Memory {
     pub context: [u8; 8 * ARGUMENTS],
-    stack: Box<[u8]>,
+    pub stack: Box<[u8]>,
     pub socket: [u8; SOCKET_BYTES],
     pub sample: [u8; SAMPLE_BYTES],
     constants: Arc<[u8]>,
@@ -36,6 +37,8 @@ pub(crate) struct Memory {
     pub storage: Vec<Value>,
     /// The functions that wait for another: their registers 6 to 9, and where they go on.
     pub callers: [([u64; 4], usize); FRAMES],
+    /// The functions that wait, of the call that runs.
+    pub depth: usize,
 }
 
 impl Memory {
@@ -44,7 +47,23 @@ impl Memory {
         let stack = vec![0; FRAME_BYTES * frames].into_boxed_slice();
         let (context, socket, sample) = ([0; 8 * ARGUMENTS], [0; SOCKET_BYTES], [0; SAMPLE_BYTES]);
         let storage = values(storage);
-        Memory { context, stack, socket, sample, constants, storage, callers: Default::default() }
+        Memory { context, stack, socket, sample, constants, storage, callers: Default::default(), depth: 0 }
+    }
+
+    /// The code with which a load or a store finds `address` without looking for its place: it is there in every call. `None`: it
+    /// is not, or must not be written.
+    pub(crate) fn direct(&self, code: u16, address: u64) -> Option<u16> {
+        let (at, count) = (address as u32 as usize, bytes(code));
+        let (place, length) = match address >> 32 << 32 {
+            SOCKET => (direct::SOCKET, SOCKET_BYTES),
+            STACK => (direct::STACK, self.stack.len()),
+            SAMPLE => (direct::SAMPLE, SAMPLE_BYTES),
+            CONTEXT => (direct::CONTEXT, 8 * ARGUMENTS),
+            _ => return None,
+        };
+        let may =
+            code & 7 == class::LDX || place == direct::STACK || (place == direct::SOCKET && is_writable(at, count));
+        (may && at + count <= length).then_some(place | code)
     }
 
     /// The bytes at an address.

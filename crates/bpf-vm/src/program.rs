@@ -10,9 +10,10 @@ use crate::btf::{Notes, Types, notes};
 use crate::callbacks::Callbacks;
 use crate::code::{CALL, Instruction, LD_IMM64, LOCAL, POISON, decoded};
 use crate::fault::Fault;
+use crate::fold::{Folded, folded};
 use crate::memory::{CONSTANTS, FRAMES, Memory};
 use crate::object::{Link, Object};
-use crate::reach::poisoned;
+use crate::reach::reached;
 use crate::relocations::{answer, patch};
 use crate::storage::Maps;
 use crate::trace::{Named, state};
@@ -21,7 +22,10 @@ use crate::trace::{Named, state};
 #[derive(Clone, Debug)]
 pub struct Program {
     label: String,
+    /// The instructions of the object, which calls that are traced run.
     pub(crate) code: Vec<Instruction>,
+    /// The same without what is known before.
+    pub(crate) folded: Folded,
     pub(crate) callbacks: Callbacks,
     constants: Arc<[u8]>,
     /// Frames of a flow's stack: one for a program without functions of its own.
@@ -82,9 +86,10 @@ impl Program {
         let constants = Arc::from(made.constants);
         let publishes = if usize::from(publishes) <= STATE_SETS.len() { publishes } else { 0 };
         let has_calls = made.code.iter().any(|one| one.code == CALL && one.src == LOCAL);
-        let program = Program {
+        let mut program = Program {
             label: label.to_owned(),
             code: made.code,
+            folded: Folded::default(),
             callbacks,
             constants,
             frames: if has_calls { FRAMES } else { 1 },
@@ -94,9 +99,13 @@ impl Program {
             unmodelled: made.unmodelled,
             state: state(&types, &made.maps.values),
         };
-        match poisoned(&program.code, &program.callbacks.entries(), &program.memory()) {
-            Some(at) => Err(refuse(program.description(&Fault::Unmodelled(program.code[at].imm as usize), at))),
-            None => Ok(program),
+        let memory = program.memory();
+        match reached(&program.code, &program.callbacks.entries(), &memory) {
+            Err(at) => Err(refuse(program.description(&Fault::Unmodelled(program.code[at].imm as usize), at))),
+            Ok(known) => {
+                program.folded = folded(&program.code, &known, &memory);
+                Ok(program)
+            }
         }
     }
 

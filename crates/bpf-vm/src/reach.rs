@@ -1,18 +1,23 @@
-//! Finds the instructions that a program can reach. Its constants count: rows for a reader that is not there, for example,
-//! stand behind a constant that says so.
+//! Finds the instructions that a program can reach, and the registers' values there, as far as they are known. Its constants count:
+//! rows for a reader that is not there, for example, stand behind a constant that says so.
 
+use crate::callbacks::Entry;
 use crate::code::{BEHIND, CALL, EXIT, Instruction, LD_IMM64, LOCAL, POISON, bytes, class, compute, is_taken};
 use crate::interpreter::helper;
-use crate::memory::Memory;
+use crate::memory::{CONTEXT, FRAME_BYTES, Memory, SAMPLE, SOCKET, STACK};
 use crate::storage::created;
 
-/// The registers' values, as far as they are known.
-type Known = [Option<u64>; 16];
+/// The values of the 16 registers that an instruction can name, as far as they are known; and behind them the argument of the callback
+/// that is the sample.
+pub(crate) type Known = [Option<u64>; 17];
 
-/// The first instruction that stands for what is not modelled, of those that can be reached from `entries`. `memory`: a new flow's.
-pub(crate) fn poisoned(code: &[Instruction], entries: &[usize], memory: &Memory) -> Option<usize> {
+/// Registers before each instruction that can be reached from `entries`; `None`: it cannot. `memory`: a new flow's.
+///
+/// # Errors
+/// An instruction that stands for what is not modelled can be reached.
+pub(crate) fn reached(code: &[Instruction], entries: &[Entry], memory: &Memory) -> Result<Vec<Option<Known>>, usize> {
     let mut seen: Vec<Option<Known>> = vec![None; code.len()];
-    let mut open: Vec<(usize, Known)> = entries.iter().map(|&entry| (entry, [None; 16])).collect();
+    let mut open: Vec<(usize, Known)> = entries.iter().map(|entry| (entry.at, begin(entry))).collect();
     while let Some((at, known)) = open.pop() {
         let Some(before) = seen.get_mut(at) else { continue };
         let joined =
@@ -23,11 +28,29 @@ pub(crate) fn poisoned(code: &[Instruction], entries: &[usize], memory: &Memory)
         *before = Some(joined);
         let instruction = code[at];
         if instruction.code == POISON {
-            return Some(at);
+            return Err(at);
         }
         step(at, instruction, joined, memory, &mut open);
     }
-    None
+    Ok(seen)
+}
+
+/// Registers at the beginning of a callback.
+fn begin(entry: &Entry) -> Known {
+    let mut known = [None; 17];
+    known[1] = Some(CONTEXT);
+    known[10] = Some(STACK + FRAME_BYTES as u64);
+    known[16] = entry.sample;
+    known
+}
+
+/// The argument at an address of the context, if it is the connection or the sample. A program cannot write there.
+fn argument(address: u64, count: usize, known: &Known) -> Option<u64> {
+    let word = address.checked_sub(CONTEXT).filter(|at| count == 8 && at % 8 == 0)? / 8;
+    match word {
+        0 => Some(SOCKET),
+        _ => known[16].filter(|&sample| sample == word).map(|_| SAMPLE),
+    }
 }
 
 /// Where it goes on behind an instruction, and what is known there.
@@ -35,7 +58,7 @@ fn step(at: usize, instruction: Instruction, mut known: Known, memory: &Memory, 
     let Instruction { code, off, imm, .. } = instruction;
     let (dst, src) = (usize::from(instruction.dst & 15), usize::from(instruction.src & 15));
     let operand = if instruction.has_register() { known[src] } else { Some(imm as u64) };
-    let target = (at + 1).wrapping_add_signed(off.into());
+    let target = (at + 1).wrapping_add_signed(off as isize);
     match instruction.class() {
         class::ALU | class::ALU64 => {
             let moves = code & 0xf0 == 0xb0;
@@ -46,8 +69,10 @@ fn step(at: usize, instruction: Instruction, mut known: Known, memory: &Memory, 
         }
         class::LDX => {
             let address = known[src].map(|base| base.wrapping_add(off as u64));
-            known[dst] =
-                address.filter(|_| code & 0xe0 == 0x60).and_then(|address| memory.load_constant(address, bytes(code)));
+            let count = bytes(code);
+            known[dst] = address
+                .filter(|_| code & 0xe0 == 0x60)
+                .and_then(|address| memory.load_constant(address, count).or_else(|| argument(address, count, &known)));
             open.push((at + 1, known));
         }
         class::ST | class::STX => open.push((at + 1, known)),
@@ -59,7 +84,9 @@ fn step(at: usize, instruction: Instruction, mut known: Known, memory: &Memory, 
             BEHIND | EXIT => {}
             CALL => {
                 if instruction.src == LOCAL {
-                    open.push((imm as usize, [None; 16]));
+                    open.push((imm as usize, [None; 17]));
+                    // It keeps registers 6 to 9 of its caller alone.
+                    known[10..].fill(None);
                 }
                 let result = match (instruction.src, imm, known[1], known[4]) {
                     (0, helper::SK_STORAGE_GET, Some(map), Some(flags)) => created(map, flags, memory),

@@ -61,7 +61,7 @@ pub(crate) fn answer(types: &Types, relocation: &Relocation) -> Result<u64, Stri
 /// Puts an answer into its instruction; `None`: there is no place for it.
 pub(crate) fn patch(instruction: &mut Instruction, value: u64) -> Option<()> {
     match instruction.class() {
-        class::LDX | class::ST | class::STX => instruction.off = i16::try_from(value).ok()?,
+        class::LDX | class::ST | class::STX => instruction.off = i16::try_from(value).ok()?.into(),
         class::ALU | class::ALU64 if !instruction.has_register() => instruction.imm = value as i64,
         _ if instruction.code == LD_IMM64 => instruction.imm = value as i64,
         _ => return None,

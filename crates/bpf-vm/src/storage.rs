@@ -13,7 +13,7 @@ const SK_STORAGE: usize = 24;
 const LARGEST: usize = 20_480;
 
 /// Pointers to maps. Nothing can be read there.
-const MAPS: u64 = 7 << 32;
+pub(crate) const MAPS: u64 = 7 << 32;
 /// The value of the first map; those of others have the places behind it.
 pub(crate) const VALUES: u64 = 8 << 32;
 
