@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -108,3 +109,21 @@ def test_windows_tell_what_others_send_over_time(fits: dict[tuple[str, str], Fit
 def test_a_link_of_its_own_ways_tells_no_others(fits: dict[tuple[str, str], Fit], name: str, side: str) -> None:
     assert not fits[name, side].others.rate.is_identifiable
     assert not fits[name, side].others.series
+
+
+def test_a_sender_that_drains_its_queue_has_no_company(tmp_path: Path) -> None:
+    """BBR lets its queue drain in ProbeRTT, and overflows this buffer: packets are repeated meanwhile."""
+    scenario = {
+        "name": "drains",
+        "duration": "13 s",
+        "topology": {
+            "kind": "dumbbell", "pairs": 1, "rtt": "132 ms", "bottleneck": {"rate": "8 Mbit/s", "buffer": "48 kB"},
+        },
+        "flows": [{"from": "s1", "to": "r1", "cc": "bbr"}],
+        "record": {"capture": True, "packets": False, "acks": False},
+    }  # fmt: skip
+    run = dumbbell.run(scenario, (), tmp_path, engine="simulate", report=False)
+    found = fit(run.directory / FILE, None, None, list(interfaces(run.plan, "sender"))).others
+    assert found.rate.value == pytest.approx(0, abs=30e3)
+    assert found.rate.low == 0
+    assert max(rate for _, rate, _, _ in found.series) < 0.05 * 8e6

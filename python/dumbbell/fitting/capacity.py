@@ -73,7 +73,7 @@ def capacity(trace: Trace, rough: float) -> tuple[Capacity, Queue]:
     seen = queue(trace, rough)
     gaps = np.diff(trace.time_ns)
     sizes = trace.bytes[1:]
-    busy = busy_gaps(seen, rough)
+    busy = busy_gaps(seen, rough, seen.filled_ns)
     blocks = _blocks(trace, busy, sizes, gaps, rough)
     lower = float(np.sum(trace.bytes[1:]) * 8 / max(trace.span_s, 1e-9))
     served = float(gaps[busy].sum())
@@ -132,15 +132,18 @@ def _by_plateau(plateau: float | None, clock_ns: float, available: Estimate, low
     return replace(available, value=plateau, low=0.99 * plateau, high=1.01 * plateau)
 
 
-def busy_gaps(seen: Queue, rough: float) -> Bools:
+def busy_gaps(seen: Queue, rough: float, waited: Floats) -> Bools:
     """True for intervals between deliveries in which the bottleneck never idled.
 
-    The newest packet of a delivery had waited since before the delivery before it, or longer.
+    Args:
+        seen: The queue.
+        rough: A rate near the bottleneck's, bit/s.
+        waited: Time before each delivery for which the queue stood, ns: since before the delivery before it, or longer.
     """
     trace = seen.trace
     step = 0.0 if np.isnan(trace.resolution_ns) else trace.resolution_ns
     serial = trace.segment_bytes * 8e9 / rough
-    gaps, waited = np.diff(trace.time_ns), seen.filled_ns
+    gaps = np.diff(trace.time_ns)
     margin = serial * np.maximum(1.0, trace.packets[1:] - 1) + step
     return (gaps + margin <= waited[1:]) & (waited[:-1] > step)
 

@@ -49,7 +49,7 @@ def others(seen: Queue, rate: Capacity, losses: Losses, is_policed: bool) -> Oth
         return Others(unknown("a policer keeps this connection below the capacity"))
     trace = seen.trace
     gaps, sizes = np.diff(trace.time_ns), trace.bytes[1:]
-    is_busy = busy_gaps(seen, capacity.value)
+    is_busy = busy_gaps(seen, capacity.value, seen.stood_ns)
     width = block_ns(trace, rough_bps(trace))
     slots = ((trace.time_ns[1:] - trace.time_ns[0]) / width).astype(np.int64)
     queued_ns = np.bincount(slots, weights=np.where(is_busy, gaps, 0.0))
@@ -65,6 +65,9 @@ def others(seen: Queue, rate: Capacity, losses: Losses, is_policed: bool) -> Oth
     total = float(queued_ns[at].sum())
     means = [float((of * queued_ns[at]).sum() / total) for of in (rest, low, high)]
     mean, least, most = (0.0 if of < _LEAST_BPS else of for of in means)
+    if mean < (1 - SHARED) * capacity.value:
+        # A bottleneck without others is seen to serve a little less than its capacity, too.
+        least = 0.0
     evidence = f"{len(at)} windows of {width / 1e6:.0f} ms with a queue"
     served = float(through[at].sum()) * 8e9 / total
     if served < SHARED * capacity.value and not (losses.buffer.is_identifiable and not losses.is_own):

@@ -40,10 +40,23 @@ class Queue:
 
     @cached_property
     def filled_ns(self) -> Floats:
-        """`above_ns`, where it is unknown that of the delivery before."""
+        """`above_ns`, where it is unknown that of the delivery before, although the queue may have drained since."""
         known = np.isfinite(self.above_ns)
         last = np.maximum.accumulate(np.where(known, np.arange(len(known)), -1))
         return np.where(last >= 0, self.above_ns[np.maximum(last, 0)], 0.0)
+
+    @cached_property
+    def stood_ns(self) -> Floats:
+        """Time before each delivery for which the queue certainly stood: its delay, or what the next known one shows.
+
+        Delays before a delivery show nothing: the queue may have drained since. Negative where it may be empty.
+        """
+        known = np.isfinite(self.above_ns)
+        count = len(known)
+        following = np.minimum.accumulate(np.where(known, np.arange(count), count)[::-1])[::-1]
+        begin = np.r_[self.trace.time_ns - self.above_ns, np.inf]
+        stood: Floats = self.trace.time_ns - begin[following]
+        return stood
 
     @cached_property
     def backlog_bytes(self) -> Floats:
