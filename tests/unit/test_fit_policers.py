@@ -148,3 +148,22 @@ def test_few_losses_tell_a_policer_to_its_sender_and_bound_it_at_the_receiver(tm
         assert rate.low <= 15.688e6 <= rate.high
         assert not found.losses.buffer.is_identifiable
         assert not found.losses.loss.is_identifiable
+
+
+def test_the_first_losses_of_a_long_transfer_tell_its_policer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search over millions of packets takes seconds for each, so it ends behind enough losses."""
+    table = path("20 Mbit/s", "30 ms", "cubic", ("6 Mbit/s", "40 kB"), buffer="75 kB")
+    searched: list[int] = []
+
+    class Counted(Bucket):
+        def __init__(self, trace: Trace, *rest: Any) -> None:
+            searched.append(len(trace.lost))
+            super().__init__(trace, *rest)
+
+    monkeypatch.setattr("dumbbell.fitting.policer.Bucket", Counted)
+    monkeypatch.setattr("dumbbell.fitting.policer._ENOUGH", 2000)
+    monkeypatch.setattr("dumbbell.fitting.policer._ENOUGH_RUNS", 20)
+    for found in fits(table, tmp_path):
+        assert found.policer.rate.value == pytest.approx(6e6, rel=0.02)
+        assert found.policer.burst.value == pytest.approx(40e3, abs=3 * PACKET)
+    assert 2000 <= max(searched) < 4000

@@ -192,7 +192,7 @@ def _no_buffer(seen: Queue, capacity: Estimate, why: str) -> Estimate:
     if capacity.value is None:
         return unknown(why)
     # Others may have had room, too, so own bytes are the least that it holds.
-    return unknown(why, float(np.nanquantile(seen.backlog_bytes, 0.9995)) - seen.trace.segment_bytes)
+    return unknown(why, max(0.0, float(np.nanquantile(seen.backlog_bytes, 0.9995)) - seen.trace.segment_bytes))
 
 
 def _buffer(filling: _Filling, capacity: Estimate, is_shared: bool, size: float, step: float) -> Estimate:

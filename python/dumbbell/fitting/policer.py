@@ -24,6 +24,10 @@ _LEAST_LOSSES: Final = 8
 _SHARE: Final = 0.45
 """Share of the runs of losses at least whose deficit is the same within a packet. Losses elsewhere shift the deficits
 behind them; the receiver places some holes late."""
+_ENOUGH: Final = 300_000
+"""Transmissions that tell a policer, if they hold"""
+_ENOUGH_RUNS: Final = 300
+"""so many runs of losses: later ones are not looked at, as a search takes seconds for each million."""
 _FEW: Final = 12
 _SHARE_OF_FEW: Final = 0.8
 """Share of fewer runs than that: chance lets some of them agree. Also if deficits may have two values."""
@@ -86,27 +90,39 @@ def policer(seen: Queue, capacity_bps: float | None) -> Policer:
         )
     if not np.isfinite(delays := seen.at_losses()).any():
         return _none("the delay at losses is not known")
-    at_bucket = _as_sent(seen) if trace.side == "receiver" else trace
+    at_bucket = _first(_as_sent(seen) if trace.side == "receiver" else trace)
+    used = int(at_bucket.lost.sum())
     blur = _BLUR * trace.resolution_ns if trace.side == "receiver" else 0.0
     why = "no rate explains the losses"
     best: tuple[Bucket, Band, float] | None = None
-    behind = _behind(seen, delays)
+    behind = [full[: len(at_bucket.lost)] for full in _behind(seen, delays)]
     # At last: nothing is known of losses behind the bucket while it was not full.
     for full, is_unsettled in [(full, False) for full in behind] + [(behind[0], True)] * (len(behind) - 1):
         if is_unsettled and best is not None:
             break
         bucket = Bucket(at_bucket, full, blur, is_unsettled)
-        delay = float(np.nanmedian(delays[~full[trace.lost]]))
+        if not bucket.runs:
+            continue
+        delay = float(np.nanmedian(delays[:used][~full[at_bucket.lost]]))
         for band in bucket.search(None if capacity_bps is None else _FASTEST * capacity_bps):
             least = _SHARE_OF_FEW if is_unsettled or bucket.runs < _FEW else _SHARE
             if why_not := _why_not(band, least, delay, capacity_bps, trace.side):
                 why = why_not
             elif best is None or band.contrast > best[1].contrast:
-                best = bucket, band, float(trace.sent_bytes[full].sum())
+                best = bucket, band, float(at_bucket.sent_bytes[full].sum())
     if best is None:
         return _none(why)
     episodes = _episodes(trace)
     return _policer(*best, f"{losses:,} losses in {episodes:,} episode{'s' if episodes > 1 else ''}")
+
+
+def _first(trace: Trace) -> Trace:
+    """The trace up to the transmission behind which no more losses are needed."""
+    runs = np.flatnonzero(trace.lost & ~np.r_[False, trace.lost[:-1]])
+    if len(trace.lost) <= _ENOUGH or len(runs) <= _ENOUGH_RUNS:
+        return trace
+    end = max(_ENOUGH, int(runs[_ENOUGH_RUNS]))
+    return replace(trace, sent_ns=trace.sent_ns[:end], sent_bytes=trace.sent_bytes[:end], lost=trace.lost[:end])
 
 
 def _why_not(band: Band, least: float, delay_ns: float, capacity_bps: float | None, side: str) -> str:

@@ -160,7 +160,8 @@ def _refuse_broken_clock(capture: Capture, about: Connection) -> None:
 def _clock_step(time_ns: Floats) -> float:
     """The coarsest usual step of a clock that all times keep to, ns."""
     times = time_ns.astype(np.int64)
-    return next((float(step) for step in _CLOCKS_NS if not (times % step).any()), 1.0)
+    first = times[:1000]
+    return next((float(step) for step in _CLOCKS_NS if not (first % step).any() and not (times % step).any()), 1.0)
 
 
 def _floats(frame: pl.DataFrame, column: str) -> Floats:
@@ -248,7 +249,10 @@ def _at_sender(
 def _marked(sent_ns: Floats, seq: Floats, lost_ns: Floats, lost_seq: Floats) -> Bools:
     """True for transmissions that are named by time and first byte."""
     named = set(zip(lost_ns.tolist(), lost_seq.tolist(), strict=True))
-    return np.fromiter((one in named for one in zip(sent_ns.tolist(), seq.tolist(), strict=True)), bool, len(seq))
+    marked = np.isin(sent_ns, lost_ns)
+    (at,) = np.nonzero(marked)
+    marked[at] = [pair in named for pair in zip(sent_ns[at].tolist(), seq[at].tolist(), strict=True)]
+    return marked
 
 
 def paint(delivered: Floats, starts: Floats, ends: Floats, sacks: pl.DataFrame) -> None:
@@ -257,6 +261,7 @@ def paint(delivered: Floats, starts: Floats, ends: Floats, sacks: pl.DataFrame) 
     lows = np.searchsorted(starts, _floats(rows, "start"), "left").tolist()
     highs = np.searchsorted(ends, _floats(rows, "end"), "right").tolist()
     following = list(range(len(starts) + 1))
+    times = delivered.tolist()
 
     def unpainted(at: int) -> int:
         root = at
@@ -269,9 +274,12 @@ def paint(delivered: Floats, starts: Floats, ends: Floats, sacks: pl.DataFrame) 
     for time, low, high in zip(_floats(rows, "time_ns").tolist(), lows, highs, strict=True):
         at = unpainted(low)
         while at < high:
-            delivered[at] = min(delivered[at], time)
-            following[at] = at + 1
-            at = unpainted(at + 1)
+            times[at] = min(times[at], time)
+            at += 1
+            following[at - 1] = at
+            if following[at] != at:
+                at = unpainted(at)
+    delivered[:] = times
 
 
 def paint_duplicates(
