@@ -181,7 +181,9 @@ def test_whoever_takes_in_no_answer_is_cut_off(hasty: Served, tmp_path: Path, mo
         assert process.memory_info().rss - before < 50 << 20
 
 
-def test_handshakes_that_never_end_are_bounded_too(tmp_path: Path) -> None:
+@contextmanager
+def with_tls(tmp_path: Path) -> Iterator[tuple[int, ssl.SSLContext]]:
+    """A server with TLS: its port, and what trusts its certificate."""
     pem = tmp_path / "both.pem"
     made = subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
@@ -189,8 +191,7 @@ def test_handshakes_that_never_end_are_bounded_too(tmp_path: Path) -> None:
     )  # fmt: skip
     pem.write_bytes(made.stdout)
     listening = listen(0, None, pem, None)
-    port = listening.access.port
-    assert port is not None
+    assert listening.access.port is not None
     assert listening.access.set_cookie().startswith("__Host-dumbbell-")
     assert listening.access.set_cookie().endswith("; Secure")
     ready = threading.Event()
@@ -199,22 +200,46 @@ def test_handshakes_that_never_end_are_bounded_too(tmp_path: Path) -> None:
     thread.start()
     try:
         assert ready.wait(30)
-        with many(port, 2 * MOST_CONNECTIONS) as opened:
-            began = time.monotonic()
-            context = ssl.create_default_context(cafile=str(pem))
-            with (
-                socket.create_connection(("127.0.0.1", port)) as plain,
-                context.wrap_socket(plain, server_hostname="localhost") as own,
-            ):
-                own.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
-                assert own.recv(12) == b"HTTP/1.1 200"
-            assert time.monotonic() - began < 5
-            assert is_closed(opened[0], 1)
+        yield listening.access.port, ssl.create_default_context(cafile=str(pem))
     finally:
         running.should_exit = True
         thread.join(10)
         for one in sockets:
             one.close()
+
+
+def ask_page(port: int, context: ssl.SSLContext) -> None:
+    with (
+        socket.create_connection(("127.0.0.1", port)) as plain,
+        context.wrap_socket(plain, server_hostname="localhost") as own,
+    ):
+        own.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        assert own.recv(12) == b"HTTP/1.1 200"
+
+
+def test_handshakes_that_never_end_are_bounded_too(tmp_path: Path) -> None:
+    with with_tls(tmp_path) as (port, context), many(port, 2 * MOST_CONNECTIONS) as opened:
+        began = time.monotonic()
+        ask_page(port, context)
+        assert time.monotonic() - began < 5
+        assert is_closed(opened[0], 1)
+
+
+def test_handshakes_that_fail_leave_no_memory_behind(tmp_path: Path) -> None:
+    hello = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"
+    with with_tls(tmp_path) as (port, context):
+        ask_page(port, context)
+        process = psutil.Process()
+
+        def grown_by(handshakes: int) -> int:
+            before = process.memory_info().rss
+            for _ in range(handshakes):
+                with socket.create_connection(("127.0.0.1", port)) as own:
+                    own.sendall(hello)
+            ask_page(port, context)
+            return process.memory_info().rss - before
+
+        assert grown_by(1000) + grown_by(1000) < 150 << 20
 
 
 def test_those_who_have_waited_longest_make_room() -> None:

@@ -10,11 +10,13 @@ anybody may load, make room for each other and for the user.
 
 from __future__ import annotations
 
+import gc
 import logging
 import resource
 import socket
 import time
 from asyncio import BaseTransport, Transport
+from asyncio.sslproto import SSLProtocol
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, Final, cast
@@ -31,11 +33,22 @@ STALLED_S: Final = 30.0
 """Until a peer that sends nothing of a body, or takes in nothing of an answer, is given up."""
 SEND_BUFFER: Final = 262_144
 """Bytes of an answer that the kernel takes for a connection; by itself it would take megabytes."""
+TLS_BUFFER: Final = 1 << 14
+"""Bytes that a connection with TLS reads at once: a record. asyncio holds a buffer of so many for each."""
+MOST_ENDED: Final = 64
+"""Connections after which their remains are collected. A handshake of TLS that fails is a cycle of references."""
+COLLECTING_SHARE: Final = 0.1
+"""Share of the server's time in which remains may be collected."""
 MOST_DESCRIPTORS: Final = 4096
 """Programs that the server starts inherit this limit, and some go through all descriptors below it."""
 BURST: Final = 20
 """Messages of the log at once. Further ones come one in `PAUSE_S`."""
 PAUSE_S: Final = 10.0
+
+
+def shrink_tls_buffers() -> None:
+    """Make each connection with TLS hold `TLS_BUFFER` bytes. By itself asyncio takes 256 KiB before the handshake."""
+    SSLProtocol.max_size = TLS_BUFFER
 
 
 def lift_descriptors() -> int:
@@ -54,6 +67,8 @@ class Gate:
     def __init__(self, most: int = MOST_CONNECTIONS) -> None:
         """At most `most` connections at a time."""
         self._most = most
+        self.admitted = 0
+        """Number of connections so far."""
         self._open: dict[int, socket.socket] = {}
         self._due: dict[int, float] = {}
         """When each connection that waits is closed, in the order in which they came or last showed the cookie."""
@@ -61,6 +76,7 @@ class Gate:
     def admit(self, connection: socket.socket) -> None:
         """Count a new connection; close another one, or this, if there are too many."""
         number = connection.fileno()
+        self.admitted += 1
         self._open[number] = connection
         self.wait(number, HEAD_S)
         if len(self._open) > self._most:
@@ -178,11 +194,23 @@ class Server(uvicorn.Server):
     """A server that looks after its gate."""
 
     gate: Gate
+    _collected, _rests_until = 0, 0.0
 
     async def on_tick(self, counter: int) -> bool:
         """Ten times a second."""
         self.gate.sweep()
+        self._collect()
         return await super().on_tick(counter)
+
+    def _collect(self) -> None:
+        """Free what connections have left. Python alone would do so after gigabytes: it counts objects, not bytes."""
+        began = time.monotonic()
+        if self.gate.admitted < self._collected + MOST_ENDED or began < self._rests_until:
+            return
+        self._collected = self.gate.admitted
+        gc.collect()
+        ended = time.monotonic()
+        self._rests_until = ended + (ended - began) / COLLECTING_SHARE
 
 
 class Rationed(logging.Filter):

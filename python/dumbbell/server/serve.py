@@ -210,6 +210,7 @@ def server(listening: Listening, root: Path, ready: Callable[[], None]) -> tuple
         ssl_keyfile=certificate,
     )
     limits.ration_logs()
+    limits.shrink_tls_buffers()
     made = Ours(settings)
     made.gate = gate
     return made, [limits.listener(one, gate) for one in listening.sockets]
