@@ -20,7 +20,9 @@ from dumbbell.report.study.build import HEADLINES, build
 from dumbbell.report.study.colours import NEUTRAL, of_names
 from dumbbell.report.study.figures import figure
 from dumbbell.report.study.grid import check_reference, grids, rounded
+from dumbbell.report.study.kinds import name_of
 from dumbbell.report.study.page import page
+from dumbbell.scenario.study import Plot, PlotKind
 
 BUFFERS = ("0.1 bdp", "1 bdp", "10 bdp")
 GRID = [{"b.buffer": buffer, "t.rtt": rtt} for buffer in BUFFERS for rtt in ("10 ms", "50 ms")]
@@ -154,6 +156,19 @@ def test_an_algorithm_that_is_varied_looks_the_same_by_value_and_by_algorithm(tm
             (grid,) = grids(plots, panel)
             looks[panel.scope] = [column.colour for column in grid.columns]
     assert looks["run"] == looks["algorithm"] == list(of_names(names))
+
+
+@pytest.mark.parametrize(("ccs", "scopes"), [(("bbr",), ["run"]), (("cubic", "bbr"), ["run", "algorithm"])])
+@pytest.mark.parametrize("kind", ["auto", "boxes"])
+def test_a_picture_of_the_only_flow_of_each_run_is_drawn_once(
+    tmp_path: Path, kind: PlotKind, ccs: tuple[str, ...], scopes: list[str]
+) -> None:
+    made = Study(Synthetic(cells=GRID, ccs=ccs, goodput_mbit=goodput).write(tmp_path / "study"))
+    plots = build(made, 0.95, "t", described=Plot(metric="goodput", kind=kind, name="mine"))
+    assert [panel.scope for panel in plots.panels] == scopes
+    assert [name_of(plots, panel) for panel in plots.panels] == (
+        ["mine"] if len(scopes) == 1 else ["mine_by_run", "mine_by_algorithm"]
+    )
 
 
 def test_the_first_line_says_how_many_runs_there_are(study: Study) -> None:

@@ -132,7 +132,7 @@ def _panels(
     by, links = by_flows(study), limited_links(study)[:MOST_LINKS]
     # If each scope has one flow, the rate of its application would repeat the goodput.
     single = described is None and study.flows.group_by("run", _told_apart(study).alias("of")).len()["len"].max() == 1
-    found = []
+    found: list[Panel] = []
     for name, wanted in _wanted(study, described):
         metric = METRICS[name]
         scope: Scope = by if wanted == BY_FLOWS else wanted  # type: ignore[assignment]
@@ -149,6 +149,9 @@ def _panels(
             continue
         if rows.is_empty() or rows["value"].abs().max() == 0:
             continue
+        # Nor does a picture that was asked for show the only flow of each run twice.
+        if described is not None and described.metric != EVERY and any(_are_alike(rows, one.values) for one in found):
+            continue
         of_link = f", {links[0]}" if len(links) == 1 else " by link"
         whose = {"link": of_link, "run": ", all flows" if len(metric.scopes) > 1 else ""}.get(scope, "")
         title, ceilings = metric.title + whose, metric.ceilings(study)
@@ -156,6 +159,11 @@ def _panels(
     if not found and described is not None:
         raise InputError(f"no values of {described.metric!r}", "no run of the study has this metric")
     return tuple(found)
+
+
+def _are_alike(rows: pl.DataFrame, others: pl.DataFrame) -> bool:
+    """True if runs have the same values, one each, by another scope."""
+    return rows.select("run", "value").sort("run").equals(others.select("run", "value").sort("run"))
 
 
 def by_flows(study: Frames) -> Scope:
