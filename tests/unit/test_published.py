@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from matplotlib.figure import Figure as MatplotlibFigure
+from PIL import Image
 from synthetic_study import Synthetic
 
 from dumbbell import Study
@@ -20,7 +21,7 @@ from dumbbell.cli import invoke
 from dumbbell.errors import InputError
 from dumbbell.published import drawing, hand_in, report
 from dumbbell.published.curves import Curve, boxes_of, curves, number
-from dumbbell.published.document import LEDGER, Bullets, Code, Document, Paragraph
+from dumbbell.published.document import LEDGER, Bullets, Code, Document, Heading, Paragraph, Picture, Pictures
 from dumbbell.published.drawing import boxes
 from dumbbell.published.figures import Figures
 from dumbbell.published.found import elsewhere, judged
@@ -30,7 +31,7 @@ from dumbbell.published.long_tables import SCREEN
 from dumbbell.published.looks import looks
 from dumbbell.published.model import Axis, Finding, Judged, Part, Plot, Published, Reproduction, Status, Studies, Table
 from dumbbell.published.page import page
-from dumbbell.published.paper import _measured, _wrapped
+from dumbbell.published.paper import _measured, _Paper, _wrapped, pdf
 from dumbbell.published.sides import nearness, sides
 from dumbbell.published.tables import in_words, tables
 from dumbbell.report.groups import HUES
@@ -375,6 +376,30 @@ def test_a_report_to_hand_in(study: Study, tmp_path: Path, capsys: pytest.Captur
     (tmp_path / "older" / "report.html").write_text("")
     assert invoke(["report", str(tmp_path / "older"), "--format", "pdf"]) == 2
     assert "repeat its command with --as-is" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("high", [0.7, 4.0])
+def test_a_heading_stands_on_the_page_of_its_picture(high: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After any number of lines: of a flat picture, and of one that fills a page."""
+    png = io.BytesIO()
+    Image.new("RGB", (100, int(100 * high))).save(png, "png")
+    pages = list[tuple[str, int]]()
+
+    class Paper(_Paper):
+        def _put(self, text: str, x: float, y: float, size: float, **look: str) -> None:
+            assert y > 0
+            pages.append((text, self._number))
+
+    monkeypatch.setattr("dumbbell.published.paper._Paper", Paper)
+    title = "Figures of a part whose title has " + "words " * 12
+    plots = Pictures([Picture("a", "Caption", b"", png.getvalue(), is_wide=True)])
+    for lines in range(0, 60, 3):
+        pages.clear()
+        pdf(Document("Title", [Paragraph("\n".join("x" * lines)), Heading(title), plots]))
+        (heading,) = {page for text, page in pages if text.startswith("Figures of")}
+        (caption,) = {page for text, page in pages if text == "Caption"}
+        assert heading == caption, lines
+        assert {page for text, page in pages if not text.isdigit()} == set(range(1, caption + 1)), "no page is empty"
 
 
 def test_lines_of_a_page_find_room() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import re
+import struct
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import as_file, files
+from itertools import zip_longest
 from typing import Any, Final, cast
 
 import matplotlib.image
@@ -44,8 +46,8 @@ def pdf(document: Document) -> bytes:
     ):
         paper = _Paper(pages)
         paper.heading(document.title, 1)
-        for block in document.blocks:
-            paper.block(block)
+        for block, after in zip_longest(document.blocks, document.blocks[1:]):
+            paper.block(block, after)
         paper.close()
     return buffer.getvalue()
 
@@ -72,11 +74,12 @@ class _Paper:
             self.close()
             self._begin()
 
-    def block(self, block: Block) -> None:
-        """Add a block."""
+    def block(self, block: Block, after: Block | None) -> None:
+        """Add a block, which another one follows."""
         match block:
             case Heading():
-                self.heading(block.text, block.level)
+                first = after.plots[0] if isinstance(after, Pictures) and after.plots else None
+                self.heading(block.text, block.level, 0 if first is None else _shape(first)[1] + 0.3)
             case Paragraph():
                 self._text(_plain(block.text), _TEXT)
                 self._y -= _GAP
@@ -93,9 +96,10 @@ class _Paper:
                 for one in block.plots:
                     self._picture(one)
 
-    def heading(self, text: str, level: int) -> None:
-        """Add a heading, which does not stand alone at the end of a page."""
-        self._need(1.2)
+    def heading(self, text: str, level: int, below: float = 0.0) -> None:
+        """Add a heading, which does not stand alone at the end of a page: what is below it has this height."""
+        lines = len(_wrapped(text, _ROOM, _SIZES.get(level, _TEXT), weight="bold"))
+        self._need(max(1.2, below + 3 * _GAP + lines * _SIZES.get(level, _TEXT) / 72 * _LINE))
         self._y -= 2 * _GAP
         self._text(text, _SIZES.get(level, _TEXT), weight="bold")
         self._y -= _GAP / 2
@@ -151,18 +155,23 @@ class _Paper:
         self._y -= 0.04
 
     def _picture(self, picture: Picture) -> None:
-        image = matplotlib.image.imread(io.BytesIO(picture.png))
-        shape = image.shape[0] / image.shape[1]
-        most = _HIGH - 2 * _MARGIN - 0.5
-        wide = min(_ROOM if picture.is_wide else 1.4 * _COLUMN, most / shape)
-        self._need(wide * shape + 0.3)
-        box = (_MARGIN / _WIDE, (self._y - wide * shape) / _HIGH, wide / _WIDE, wide * shape / _HIGH)
+        image, (wide, high) = matplotlib.image.imread(io.BytesIO(picture.png)), _shape(picture)
+        self._need(high + 0.3)
+        box = (_MARGIN / _WIDE, (self._y - high) / _HIGH, wide / _WIDE, high / _HIGH)
         axes = self._fig.add_axes(box)
         axes.imshow(image, aspect="auto", interpolation="none")
         axes.axis("off")
-        self._y -= wide * shape + 0.03
+        self._y -= high + 0.03
         self._text(picture.title, _SMALL)
         self._y -= 2 * _GAP
+
+
+def _shape(picture: Picture) -> tuple[float, float]:
+    """Width and height of a picture, with which a heading of two lines finds room on a page."""
+    columns, rows = struct.unpack(">II", picture.png[16:24])  # The header of a PNG.
+    most = _HIGH - 2 * _MARGIN - 1.2
+    wide = min(_ROOM if picture.is_wide else 1.4 * _COLUMN, most * columns / rows)
+    return wide, wide * rows / columns
 
 
 def _widths(texts: Sequence[Sequence[str]]) -> list[float]:
