@@ -302,6 +302,7 @@ def test_routers_of_an_import_run_daemons_on_request_as_on_the_command_line(serv
         assert found["text"] == made.read_text()
     router = tomllib.loads(found["text"])["topology"]["nodes"]["s1"]
     assert router["bare"] is True
+    assert "shortest paths until `routing` names protocols" in found["text"], "the daemons know no way yet"
     assert "bgp" in router["routing"]
 
 

@@ -177,7 +177,8 @@ def _switch(options: Mapping[str, Any], notes: Notes) -> Node:
     kind = options.get("switchType", "default")
     if kind == "legacyRouter":
         comments.append(
-            "MiniEdit gives a router no addresses: its subnets have some of the pools, its routes are shortest paths"
+            "MiniEdit gives a router no addresses: its subnets have some of the pools, its routes are shortest paths "
+            "until `routing` names protocols"
         )
     elif kind not in ("legacySwitch", "default"):
         notes.add("kinds of OpenFlow switches are all learning switches")
