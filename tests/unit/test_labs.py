@@ -143,6 +143,10 @@ def test_the_buffer_of_a_drawn_link_keeps_its_bytes_when_the_rate_changes(tmp_pa
     assert before.buffer == BufferBytes(bytes=50_000)
     after = changes.as_wanted(tmp_path, "core", before, {"rate": "5 Mbit/s"})
     assert after == replace(before, rate_bps=5_000_000)
+    with pytest.raises(InputError) as refused:
+        changes.as_wanted(tmp_path, "core", before, {"rate": "5"})
+    # Nobody has written an event.
+    assert refused.value.what == "rate=5: no unit"
 
 
 def test_pings_are_mininets_table() -> None:

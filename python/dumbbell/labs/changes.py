@@ -146,9 +146,16 @@ def as_wanted(lab: Path, name: str, before: Link, keys: Mapping[str, str]) -> Li
     events = [{"at": f"{number} ns", "link": name} for number in range(1, len(earlier) + 2)]
     data = {**draft.data, "duration": str(LONGEST), "events": events}
     draft = type(draft)(draft.name, draft.text, data, draft.folder, draft.places)
-    for number, values in enumerate((*(one.keys for one in earlier), keys)):
-        draft = draft.with_values([f"events.{number}.{key}={spaced(value)}" for key, value in values.items()])
-    plan = expand(checked(draft, LabScenario))
+    try:
+        for number, values in enumerate((*(one.keys for one in earlier), keys)):
+            draft = draft.with_values([f"events.{number}.{key}={spaced(value)}" for key, value in values.items()])
+        plan = expand(checked(draft, LabScenario))
+    except InputError as error:
+        # Nobody has written the event that stands for the change.
+        first, begin = error.problems[0], f"--set events.{len(earlier)}."
+        if not first.what.startswith(begin):
+            raise
+        raise InputError(first.what.removeprefix(begin), first.why, first.hint) from None
     # An event that changes nothing is none of the plan's.
     states_of = [*plan.links, *(event.link for event in plan.events)]
     return [link for link in states_of if link.name == name][-1]

@@ -16,6 +16,7 @@ from dumbbell.yardstick.shown import number
 
 _STYLE: Final = """
 meter { width: 160px; height: 10px; margin-right: 8px; vertical-align: baseline; }
+.prose td { white-space: normal; }
 """
 
 
