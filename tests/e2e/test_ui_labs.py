@@ -281,6 +281,16 @@ def test_the_list_finds_a_node_and_opens_its_terminal(application: Application, 
     expect(page.locator(".lab-cable.selected")).to_have_count(1)
 
 
+def test_terminals_of_a_node_are_numbered_and_come_into_sight(application: Application, page: Page) -> None:
+    start(application, page)
+    page.set_viewport_size({"width": 390, "height": 600})
+    for _ in range(2):
+        page.locator(".view").evaluate("view => view.scrollTo(0, 0)")
+        page.get_by_role("button", name="Terminal in h2").dispatch_event("click")
+        expect(page.locator(".terminal-tabs")).to_be_in_viewport()
+    expect(page.locator(".terminal-tab")).to_have_text([re.compile("^h2×"), re.compile("^h2 2×")])  # noqa: RUF001
+
+
 @pytest.mark.firefox
 def test_why_draws_the_path_and_marks_what_stops_packets(application: Application, page: Page) -> None:
     start(application, page)

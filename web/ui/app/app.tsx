@@ -8,6 +8,7 @@ import { Consent } from "../kit/consent";
 import { Help } from "./help";
 import { Icon } from "../kit/icons";
 import { usePlainKeys } from "./keys";
+import { Missing } from "../kit/missing";
 import { Palette } from "../kit/palette";
 import { Button, Toasts } from "../kit/parts";
 import { href, useRoute, type ViewProps } from "../kit/route";
@@ -102,7 +103,7 @@ export function App({ about }: { about: About }): ReactNode {
         <nav aria-label="Views">
           {Object.entries(VIEWS).map(([name, of]) =>
             of.listed ? (
-              <a key={name} href={href(name)} aria-current={name === view ? "page" : undefined}>
+              <a key={name} href={href(name)} aria-current={name === (VIEWS[view]?.within ?? view) ? "page" : undefined}>
                 <Icon name={of.icon} />
                 <span>{of.title}</span>
               </a>
@@ -117,7 +118,7 @@ export function App({ about }: { about: About }): ReactNode {
       <main id="main" tabIndex={-1} className={`view view-${view}`}>
         <Guard of={`${view}/${rest.join("/")}`}>
           <Suspense fallback={<p className="loading">Loading…</p>}>
-            {Shown ? <Shown key={view === "edit" || view === "whatif" ? rest.join("/") : view} rest={rest} /> : <p className="loading">There is no such view.</p>}
+            {Shown ? <Shown key={view === "edit" || view === "whatif" ? rest.join("/") : view} rest={rest} /> : <Missing title="There is no such view" to="files">All files</Missing>}
           </Suspense>
         </Guard>
       </main>

@@ -29,7 +29,7 @@ export function ScenarioForm(): ReactNode {
   const properties = form.root.properties ?? {};
   const known = new Set([...SECTIONS.flatMap((section) => section.keys), ...DRAWN]);
   const others = Object.keys(properties).filter((name) => !known.has(name));
-  const sections = [...SECTIONS, ...others.map((name) => ({ title: name, keys: [name], open: false }))];
+  const sections = [...SECTIONS, ...others.map((name) => ({ title: name.charAt(0).toUpperCase() + name.slice(1), keys: [name], open: false }))];
   const hosts = new Set(drawing?.nodes.map((node) => node.name));
   const unknown = Object.keys(form.data).filter((name) => !(name in properties));
   const [first, ...rest] = sections.map(({ title, keys, open = false }) => {

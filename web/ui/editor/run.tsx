@@ -115,7 +115,7 @@ function Dock({ id, path }: { id: string; path: string }): ReactNode {
             {live.time.toFixed(1)} of {duration} s
           </span>
         ) : (
-          <span className="soft">{going ? live.stage || "starting" : ""}</span>
+          <span className="soft">{going && live.stage !== "running" ? live.stage || "starting" : ""}</span>
         )}
         <span className="dock-end">
           {going && (

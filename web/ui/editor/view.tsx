@@ -4,6 +4,7 @@ import { lazy, Suspense, useEffect, type ReactNode } from "react";
 import { drawnFinds } from "./questions";
 import { offer, offerFinds } from "../kit/actions";
 import { Icon } from "../kit/icons";
+import { Missing } from "../kit/missing";
 import { Button, ProblemText } from "../kit/parts";
 import { href, type ViewProps } from "../kit/route";
 import { useShell } from "../kit/shell";
@@ -42,13 +43,7 @@ export default function View({ rest }: ViewProps): ReactNode {
     return () => useShell.getState().set({ bar: null });
   }, []);
   if (refused) {
-    return (
-      <div className="view-fault">
-        <h1>{path} can’t be opened</h1>
-        <ProblemText problem={refused} />
-        <a href={href("files")}>All files</a>
-      </div>
-    );
+    return <Missing title={`${path} can’t be opened`} problem={refused} to="files">All files</Missing>;
   }
   if (!document) return <p className="loading">Opening {path} …</p>;
   const { drawing } = document;

@@ -1,6 +1,6 @@
 // A menu of actions at a place of the page.
 
-import { useEffect, useRef, type KeyboardEvent, type MouseEvent, type ReactNode } from "react";
+import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactNode } from "react";
 import { perform, type Action } from "./actions";
 import { Icon } from "./icons";
 import { Keys } from "./parts";
@@ -10,6 +10,9 @@ export interface MenuPlace {
   y: number;
 }
 
+/** Pixels between a menu and the edges of the page. */
+const MARGIN = 8;
+
 /** The place beneath a button that opens a menu. */
 export function beneath({ currentTarget }: MouseEvent<HTMLElement>): MenuPlace {
   const { left, bottom } = currentTarget.getBoundingClientRect();
@@ -18,6 +21,12 @@ export function beneath({ currentTarget }: MouseEvent<HTMLElement>): MenuPlace {
 
 export function ActionMenu({ at, actions, onClose }: { at: MenuPlace; actions: readonly Action[]; onClose: () => void }): ReactNode {
   const menu = useRef<HTMLDivElement>(null);
+  const [place, setPlace] = useState(at);
+  // All of it is in sight: titles of a narrow page have several lines.
+  useLayoutEffect(() => {
+    const { width = 0, height = 0 } = menu.current?.getBoundingClientRect() ?? {};
+    setPlace({ x: Math.max(MARGIN, Math.min(at.x, innerWidth - width - MARGIN)), y: Math.max(MARGIN, Math.min(at.y, innerHeight - height - MARGIN)) });
+  }, [at, actions]);
   useEffect(() => {
     menu.current?.querySelector("button")?.focus();
     const away = (event: Event): void => {
@@ -37,7 +46,7 @@ export function ActionMenu({ at, actions, onClose }: { at: MenuPlace; actions: r
     event.stopPropagation();
   };
   return (
-    <div ref={menu} className="menu" role="menu" style={{ left: Math.min(at.x, innerWidth - 260), top: Math.min(at.y, innerHeight - actions.length * 32 - 20) }} onKeyDown={onKey} onContextMenu={(event) => event.preventDefault()}>
+    <div ref={menu} className="menu" role="menu" style={{ left: place.x, top: place.y }} onKeyDown={onKey} onContextMenu={(event) => event.preventDefault()}>
       {actions.map((action) => (
         <button key={action.id} type="button" role="menuitem" onClick={() => (onClose(), setTimeout(() => perform(action)))}>
           {action.icon ? <Icon name={action.icon} /> : <span className="icon" />}

@@ -19,6 +19,8 @@ interface ChooserProps {
   choices: readonly Choice[];
   /** Choices that are shown once something is typed. */
   found?: readonly Choice[];
+  /** True until those are known. */
+  isLooking?: boolean;
   onChoose: (id: string) => void;
   onClose: () => void;
 }
@@ -40,7 +42,7 @@ const NONE: readonly Choice[] = [];
 const MOST_ROWS = 100;
 
 /** A list to choose from by typing a part of a name. */
-export function Chooser({ label, choices, found: hidden = NONE, onChoose, onClose }: ChooserProps): ReactNode {
+export function Chooser({ label, choices, found: hidden = NONE, isLooking = false, onChoose, onClose }: ChooserProps): ReactNode {
   const [query, setQuery] = useState("");
   const [at, setAt] = useState(0);
   const dialog = useRef<HTMLDialogElement>(null);
@@ -105,7 +107,7 @@ export function Chooser({ label, choices, found: hidden = NONE, onChoose, onClos
             </li>
           ))}
         </ul>
-        {found.length === 0 && <p className="nothing">Nothing of this name.</p>}
+        {found.length === 0 && <p className="nothing">{isLooking ? "Looking…" : "Nothing of this name."}</p>}
       </div>
     </dialog>
   );
@@ -114,16 +116,16 @@ export function Chooser({ label, choices, found: hidden = NONE, onChoose, onClos
 /** Every command, and whatever is found by its name. */
 export function Palette({ onClose }: { onClose: () => void }): ReactNode {
   const all = useMemo(() => actions().filter((action) => !action.quiet && action.id !== "palette"), []);
-  const [others, setOthers] = useState<readonly Action[]>([]);
+  const [others, setOthers] = useState<readonly Action[] | null>(null);
   useEffect(() => void finds().then(setOthers), []);
   const choices = useMemo(() => all.map(choiceOf), [all]);
-  const found = useMemo(() => others.map(choiceOf), [others]);
+  const found = useMemo(() => others?.map(choiceOf), [others]);
   const choose = (id: string): void => {
-    const action = [...all, ...others].find((one) => one.id === id);
+    const action = [...all, ...(others ?? [])].find((one) => one.id === id);
     // The palette gives the focus back first.
     if (action) setTimeout(() => perform(action));
   };
-  return <Chooser label="Type a command, or the name of a file, a run, a node" choices={choices} found={found} onChoose={choose} onClose={onClose} />;
+  return <Chooser label="Type a command, or the name of a file, a run, a node" choices={choices} found={found ?? []} isLooking={found === undefined} onChoose={choose} onClose={onClose} />;
 }
 
 function choiceOf(action: Action): Choice {

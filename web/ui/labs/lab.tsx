@@ -3,7 +3,9 @@
 import { useCallback, useEffect, useRef, useState, type ReactNode } from "react";
 import { offer, type Action } from "../kit/actions";
 import { ActionMenu, beneath, type MenuPlace } from "../kit/menu";
-import { Button, Dialog, ProblemText, toast } from "../kit/parts";
+import { Missing } from "../kit/missing";
+import { Button, Dialog, toast } from "../kit/parts";
+import { reveal } from "../kit/reveal";
 import { go, href } from "../kit/route";
 import { remove } from "../kit/api";
 import type { LabAnswer, LabState, PacketList, Recorded, SavedLab, TerminalState, TrafficResult } from "../kit/run-messages";
@@ -26,6 +28,7 @@ export function LabView({ id }: { id: string }): ReactNode {
   const [picked, setChosen] = useState<Chosen>(null);
   const [open, setOpen] = useState<TerminalState[]>([]);
   const [shown, setShown] = useState<string | null>(null);
+  const [opened, setOpened] = useState<string | null>(null);
   const [answer, setAnswer] = useState<LabAnswer | null>(null);
   const [packets, setPackets] = useState<PacketList | null>(null);
   const [wanted, setWanted] = useState<Wanted | null>(null);
@@ -61,6 +64,7 @@ export function LabView({ id }: { id: string }): ReactNode {
       if (!made) return;
       setOpen((before) => (before.some((one) => one.id === made.id) ? before : [...before, made]));
       setShown(made.id);
+      setOpened(made.id);
     },
     [id],
   );
@@ -84,12 +88,7 @@ export function LabView({ id }: { id: string }): ReactNode {
   );
 
   if (lab.problem && !lab.state) {
-    return (
-      <div className="run-nothing">
-        <ProblemText problem={lab.problem} />
-        <p><a href={href("labs")}>Labs that are up</a></p>
-      </div>
-    );
+    return <Missing title={`${id} is not up`} problem={lab.problem} to="labs">Labs that are up</Missing>;
   }
   const { state } = lab;
   if (!state) return <p className="loading">Loading…</p>;
@@ -162,7 +161,7 @@ export function LabView({ id }: { id: string }): ReactNode {
           <LabDrawing lab={lab} why={answer?.why ?? null} chosen={chosen} onChoose={setChosen} onOpen={(node) => void terminal(node, "shell")} onMenu={onMenu} onConnect={(from, to) => setWanted({ do: "link", ends: [from, to] })} stage={stage} />
           {packets && <Packets key={packets.id} list={packets} onClose={() => setPackets(null)} />}
           <Terminals
-            open={open} shown={shown} onShow={setShown} onClose={close}
+            open={open} shown={shown} opened={opened} onShow={setShown} onClose={close}
             onExit={(which, code) => setOpen((before) => before.map((one) => (one.id === which ? { ...one, code } : one)))}
           />
         </div>
@@ -182,7 +181,7 @@ export function LabView({ id }: { id: string }): ReactNode {
             <p className="soft">Choose a node to open a terminal or to ping, a link to change it while it is up. A double click on a node opens a terminal. <b>Add</b>, or the right button, adds nodes and links.</p>
           )}
           {answer && (
-            <section className="lab-answer" aria-live="polite">
+            <section key={answer.command} ref={reveal} className="lab-answer" aria-live="polite">
               <header><code>{answer.command}</code><Button look="quiet" icon="close" title="Close" onClick={() => setAnswer(null)} /></header>
               <pre tabIndex={0}>{answer.text}</pre>
             </section>

@@ -3,6 +3,7 @@
 import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from "react";
 import { get, post, problemOf, remove } from "../kit/api";
 import { useRedraw } from "../kit/redraw";
+import { reveal } from "../kit/reveal";
 import { Button, toast } from "../kit/parts";
 import type { ListedPackets, PacketList, PacketRow, PacketWhole } from "../kit/run-messages";
 import { socket } from "../kit/socket";
@@ -72,7 +73,7 @@ export function Packets({ list, onClose }: { list: PacketList; onClose: () => vo
     isOver ? "stopped" : "",
   ];
   return (
-    <section className="packets" aria-label={`Packets at ${list.place}`}>
+    <section ref={reveal} className="packets" aria-label={`Packets at ${list.place}`}>
       <header>
         <h2>Packets <span className="soft">{list.place}</span></h2>
         <input

@@ -37,7 +37,7 @@ export function LabPlots({ lab }: { lab: Lab }): ReactNode {
         const flow = now.current.flows.get(name);
         return flow ? [{ label: name, group: shown.length + i, flow: null, series: pick(flow) }] : [];
       });
-    const goodput: Plot = { key: "goodput", title: "Goodput", unit: "Mbit/s", note: "Flows of `traffic`: bytes read by the receiver, over half a second.", fromZero: true, sources: [{ name: "flows", references: [], curves: ofFlows((flow) => flow.goodput) }] };
+    const goodput: Plot = { key: "goodput", title: "Goodput", unit: "Mbit/s", note: "Traffic that the lab has started: bytes read by the receiver, over half a second.", fromZero: true, sources: [{ name: "flows", references: [], curves: ofFlows((flow) => flow.goodput) }] };
     const rtt: Plot = { key: "rtt", title: "RTT", unit: "ms", note: "Smoothed RTT of the sender’s kernel.", fromZero: false, sources: [{ name: "flows", references: [], curves: ofFlows((flow) => flow.rtt) }] };
     const rates: Plot = {
       key: "rate", title: "Rate", unit: "Mbit/s", note: "Rate at which packets left each link’s queue.", fromZero: true,

@@ -2,7 +2,8 @@
 
 import { useEffect, useMemo, useState, type ReactNode } from "react";
 import { digits } from "../../charts/numbers";
-import { Button, ProblemText } from "../kit/parts";
+import { Missing } from "../kit/missing";
+import { Button } from "../kit/parts";
 import { href, type ViewProps } from "../kit/route";
 import { post, problemOf } from "../kit/api";
 import type { Problem } from "../kit/messages";
@@ -34,14 +35,7 @@ export default function View({ rest }: ViewProps): ReactNode {
     };
   }, [key, studies]);
   if (problem) {
-    return (
-      <div className="run-nothing">
-        <ProblemText problem={problem} />
-        <p>
-          <a href={href("runs")}>Choose runs to compare</a>
-        </p>
-      </div>
-    );
+    return <Missing title="These runs can’t be compared" problem={problem} to="runs">Choose runs to compare</Missing>;
   }
   if (!found) return <p className="loading">Comparing…</p>;
   return "runs" in found ? <Runs of={found} /> : <Studies of={found} />;

@@ -2,7 +2,8 @@
 
 import { useEffect, useState, type ReactNode } from "react";
 import { withConsent } from "../kit/consent";
-import { Button, ProblemText, toast } from "../kit/parts";
+import { Missing } from "../kit/missing";
+import { Button, toast } from "../kit/parts";
 import { href, type ViewProps } from "../kit/route";
 import { post, problemOf } from "../kit/api";
 import type { Problem } from "../kit/messages";
@@ -29,7 +30,7 @@ function StudyView({ id }: { id: string }): ReactNode {
     setProblem(null);
     return socket.subscribe(`study/${id}`, (event) => setStudy(event as StudyState), null, setProblem);
   }, [id]);
-  if (problem) return <div className="run-nothing"><ProblemText problem={problem} /></div>;
+  if (problem) return <Missing title="This study can’t be shown" problem={problem} to="studies">All studies</Missing>;
   if (!study) return <p className="loading">Loading…</p>;
 
   const going = study.status === "running";

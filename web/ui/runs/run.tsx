@@ -2,7 +2,8 @@
 
 import { useEffect, useState, type ReactNode } from "react";
 import { offer } from "../kit/actions";
-import { Button, ProblemText, toast } from "../kit/parts";
+import { Missing } from "../kit/missing";
+import { Button, toast } from "../kit/parts";
 import { go, href } from "../kit/route";
 import type { RunDetail } from "../kit/run-messages";
 import { FlowTable, LinkTable } from "./figures";
@@ -40,7 +41,7 @@ export function RunView({ id }: { id: string }): ReactNode {
     [going, state?.id, id],
   );
 
-  if (!state) return problem ? <div className="run-nothing"><ProblemText problem={problem} /></div> : <p className="loading">Loading…</p>;
+  if (!state) return problem ? <Missing title="This run can’t be shown" problem={problem} to="runs">All runs</Missing> : <p className="loading">Loading…</p>;
   return (
     <article className={`run ${tab === "report" ? "with-report" : ""}`}>
       <Head live={live} detail={detail} going={going} onStop={end} onChange={refresh} />
