@@ -11,6 +11,7 @@ import dumbbell
 from dumbbell.captures.points import FILE, interfaces
 from dumbbell.fitting import fit
 from dumbbell.fitting.batches import without_batches
+from dumbbell.fitting.capacity import peaks
 from dumbbell.fitting.trace import Floats
 
 PACKET = 1514.0
@@ -74,3 +75,14 @@ def test_acks_in_batches_show_no_faster_link(mbps: int, tmp_path: Path) -> None:
     assert capacity.high is not None
     assert capacity.low <= mbps * 1e6 <= capacity.high
     assert found.losses.buffer.value == pytest.approx(mbps * 1e6 * 5e-3 / 8, rel=0.1)
+
+
+@pytest.mark.parametrize("count", [3, 10, 200, 2000])
+def test_peaks_of_rates_are_those_that_scipy_finds(count: int) -> None:
+    from scipy.signal import find_peaks
+
+    random = np.random.default_rng(count)
+    for levels in (2, 5, 50):
+        values = np.r_[0.0, np.round(random.random(count) * levels), 0.0]
+        tops, about = find_peaks(values, height=0.05 * values.max(), prominence=0.0)
+        assert peaks(values, 0.05 * values.max()) == list(zip(tops.tolist(), about["prominences"], strict=True))
