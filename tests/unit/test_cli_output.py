@@ -134,6 +134,20 @@ def test_ctrl_c_during_the_first_imports_leaves_no_traceback() -> None:
     assert (done.returncode, done.stderr) == (130, b"")
 
 
+def test_a_terminal_obeys_no_text_of_a_mistake() -> None:
+    code = (
+        "from dumbbell import cli\n"
+        "def fail(args):\n"
+        "    raise ValueError('odd: \\x1b]52;c;QQ==\\x07\\u202e\\r')\n"
+        "cli.invoke = fail\n"
+        "cli.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=120, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Traceback (most recent call last):\n")
+    assert done.stderr.endswith("ValueError: odd: \\x1b]52;c;QQ==\\x07\\u202e\\r\n")
+
+
 def test_ctrl_c_that_compiled_code_swallows_is_repeated() -> None:
     code = (
         "import time\n"

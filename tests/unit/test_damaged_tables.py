@@ -159,6 +159,15 @@ def test_a_column_of_names_may_lack_bottlenecks_alone(run: Path) -> None:
     assert dumbbell.open(run).flows["bottleneck"].null_count() == frame.height
 
 
+def test_a_fate_that_no_packet_has_is_passed_over(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = run / "packets.parquet"
+    frame = pl.read_parquet(path).with_columns(fate=pl.lit("dropped-\x1b[2J"))
+    path.unlink()
+    frame.write_parquet(path)
+    for words in (["report", str(run)], ["report", str(run), "--format", "csv"]):
+        assert invoke(words) == 0, capsys.readouterr().err
+
+
 def test_what_was_checked_is_read_whatever_has_its_name_by_then(run: Path) -> None:
     path = run / "samples.parquet"
     rows = dumbbell.open(run).scan("samples")

@@ -14,7 +14,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -150,6 +150,7 @@ def main(interruptible: bool = False) -> None:
     matplotlibrc.ignore()
     output = Output()
     warnings.showwarning = _warn
+    sys.excepthook = _trace
     interrupted = False
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -198,6 +199,13 @@ def _warn(message: Warning | str, category: type[Warning], *where: Any, **more: 
     if text not in _warned:
         _warned.add(text)
         print(printable(text), file=sys.stderr, flush=True)
+
+
+def _trace(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Print a mistake of ours as Python does. Its message may have texts of strangers: a terminal obeys none of it."""
+    from traceback import format_exception
+
+    print(printable("".join(format_exception(kind, error, trace))), end="", file=sys.stderr, flush=True)
 
 
 _warned: set[str] = set()

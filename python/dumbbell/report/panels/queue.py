@@ -87,7 +87,7 @@ def _queue(run: Run, link: Link, known: Facts, rows: pl.DataFrame | None) -> Vie
 def _ticks(packets: pl.LazyFrame, span: int) -> tuple[tuple[Ticks, ...], str]:
     """Drops by the link itself, and ECN marks, as each packet left the queue or was refused; and how many, in words."""
     fate = pl.col("fate").cast(pl.String)
-    dropped = packets.filter(fate.str.starts_with("dropped-"))
+    dropped = packets.filter(fate.is_in([one for one in REASONS if one.startswith("dropped-")]))
     marked = packets.filter(pl.col("mark").is_not_null() & pl.col("departure_ns").is_not_null())
     reasons = dropped.group_by(fate).len().sort("len", descending=True).collect().iter_rows()
     said = words.listed(f"{words.count(n)} {REASONS[reason].word}" for reason, n in reasons)
