@@ -209,10 +209,18 @@ def test_boxes_are_of_all_runs(study: Study) -> None:
     assert sum(len(line.get_ydata()) for line in dots) == 20, "a dot for each run"
 
 
-def test_names_of_places_stand_apart_and_the_legend_has_algorithms_first(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "cases",
+    [
+        [f"1000 ms, {loss} %" for loss in (0, 1, 2, 5, 10)],
+        ["100 packets", "1000 packets", "3400 packets", "20000 packets", "30000 packets"],
+    ],
+)
+def test_names_of_places_stand_apart_and_the_legend_has_algorithms_first(
+    monkeypatch: pytest.MonkeyPatch, cases: list[str]
+) -> None:
     figures: list[MatplotlibFigure] = []
     monkeypatch.setattr(drawing, "rendered", lambda name, plot, fig: figures.append(fig))
-    cases = [f"1000 ms, {loss} %" for loss in (0, 1, 2, 5, 10)]
     at, ours = [0.0, 1.0, 2.0, 3.0, 4.0], [Interval(9.0, 8.0, 10.0, 3)] * 5
     found = [Curve(cc, cases, at, ours, [(0.0, 7.0)], place, cc) for place, cc in enumerate(("reno", "cubic", "bbr"))]
     levels, points = ((5.0, "equal"), (6.0, "equal")), ((1.0, 6.5, "in the text"),)

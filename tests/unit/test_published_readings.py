@@ -141,4 +141,4 @@ def test_what_we_ask_in_their_words_is_a_row_of_its_own(study: Study) -> None:
     ]
     assert elsewhere(known[0], known) == "finding 2 (bursts): holds"
     said, *_ = answer(known)
-    assert said == Paragraph("Of 1 finding of the study: 1 do not hold.")
+    assert said == Paragraph("Of 1 finding of the study: 1 doesn't hold.")

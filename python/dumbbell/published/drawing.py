@@ -30,7 +30,7 @@ _MARKERS: Final = "osD^vP"
 _BAR: Final = 0.8
 """Share of the room between two positions."""
 _ONE_LINE: Final = 40
-"""Letters and signs that fit side by side into a legend as wide as the picture."""
+"""Letters and signs that fit side by side into a legend, or below an axis, as wide as the picture."""
 
 Series = tuple[str, Sequence[float], Sequence[float]]
 """A label, and points in the axes' units."""
@@ -145,8 +145,11 @@ def boxes(groups: Sequence[Boxes]) -> Callable[[Axes], None]:
 
 
 def _categories(axes: Axes, ticks: Mapping[float, str]) -> None:
-    """Name the places along x; the parts of a name stand below each other."""
-    axes.set_xticks(list(ticks), [name.replace(", ", "\n") for name in ticks.values()])
+    """Name the places along x; the parts of a name stand below each other, and its unit if there is no room beside."""
+    names = [name.replace(", ", "\n") for name in ticks.values()]
+    if len(names) * max((len(part) for name in names for part in name.split("\n")), default=0) > _ONE_LINE:
+        names = ["\n".join("\n".join(part.rsplit(" ", 1)) for part in name.split("\n")) for name in names]
+    axes.set_xticks(list(ticks), names)
     axes.set_xlim(min(ticks, default=0) - 0.5, max(ticks, default=0) + 0.5)
 
 

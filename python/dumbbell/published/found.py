@@ -65,7 +65,7 @@ def answer(findings: Sequence[JudgedFinding]) -> Iterator[Block]:
     told = {text: _outcome([one for one in theirs if one.finding.text == text]) for text in texts}
     counts = Counter(str(one) for one in told.values())
     kinds = [Status.HOLDS.value, Status.FAILS.value, *PARTLY.values(), MIXED, Status.UNKNOWN.value]
-    said = [f"{counts[kind]} {_COUNTED.get(kind, kind)}" for kind in kinds if counts[kind]]
+    said = [f"{n} {kind if n == 1 else _COUNTED.get(kind, kind)}" for kind in kinds if (n := counts[kind])]
     untested = counts[Status.UNTESTED.value] + counts[NOT_RUN_YET]
     said += [f"{untested} not tested here"] if untested else []
     if not texts:
