@@ -7,7 +7,7 @@ import { NOTHING } from "../ui/document/selection";
 import type { Drawing, DrawnDirection, Layout } from "../ui/kit/messages";
 import { edges, type FlowEdge, type LinkEdge, type NetworkNode } from "../ui/network/elements";
 import { interfaceAt, interfaceRoom, nodeBoxes, roomOf, SIZE, Taken, wordsAt, type Box } from "../ui/network/labels";
-import { hit, shownNames } from "../ui/network/painted";
+import { hit, nameScale, shownNames, sideOf } from "../ui/network/painted";
 import { wayAlong } from "../ui/network/way";
 import { asideOf, flowSaid, KEY } from "../ui/network/words";
 import { random } from "./networks";
@@ -21,9 +21,20 @@ test("names of a painted drawing cover neither each other nor nodes, at any scal
     const boxes = [...shownNames(NODES, new Map(), [600, 400, zoom], 1400, 900).values()];
     assert.ok(boxes.length > 0, `${zoom}: ${boxes.length} names`);
     boxes.forEach((a, i) => boxes.slice(i + 1).forEach((b) => assert.ok(a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top, `${zoom}`)));
-    const half = Math.max(5, 44 * zoom) / 2;
+    const half = sideOf(zoom) / 2;
     for (const box of boxes) for (const { position: { x, y } } of NODES) assert.ok(Math.abs(x * zoom + 600 - (box.left + box.right) / 2) >= half + (box.right - box.left) / 2 - 1e-6 || y * zoom + 400 + half <= box.top + 1e-6 || y * zoom + 400 - half >= box.bottom - 1e-6, `${zoom}`);
   }
+});
+
+test("names of nodes are as large on the screen from far as they can be, and as drawn from near", () => {
+  assert.deepEqual([1, 0.7, 0.5].map(nameScale), [1, 1, 1]);
+  for (const zoom of [0.45, 0.49]) assert.ok(Math.abs(nameScale(zoom) * zoom - 0.8) < 0.03, `${zoom}`);
+  assert.equal(nameScale(0.1), 1.8);
+});
+
+test("nodes of a large network leave room between them", () => {
+  // A thousand nodes in a window of 390 pixels stand 4.5 pixels apart.
+  assert.ok(sideOf(0.02) < 4);
 });
 
 test("the pointer finds a painted node before a link, and nothing beside both", () => {

@@ -1,14 +1,14 @@
 // The drawing: pan, zoom, select, drag, link. What is dragged moves here at once; the server hears of it when it is let go.
 
 import { Background, BackgroundVariant, ConnectionMode, Controls, ReactFlow, ReactFlowProvider, SelectionMode, applyNodeChanges, useReactFlow, useStore, type Connection, type EdgeChange, type NodeChange } from "@xyflow/react";
-import { memo, useCallback, useEffect, useMemo, useRef, useState, type MouseEvent, type ReactNode } from "react";
+import { memo, useCallback, useEffect, useMemo, useRef, useState, type CSSProperties, type MouseEvent, type ReactNode } from "react";
 import { addFlow, addLink, addNode, move } from "./commands";
 import { FlowEdgeView, LinkEdgeView } from "../network/edges";
 import { edges as edgesOf, nodes as nodesOf, type AnyEdge, type AnyNode } from "../network/elements";
 import { Menu } from "./menu";
 import { NetworkNodeView } from "../network/node";
-import { FAR, MANY, Overview } from "../network/overview";
-import { hit, realParts } from "../network/painted";
+import { Overview } from "../network/overview";
+import { FAR, hit, MANY, nameScale, realParts } from "../network/painted";
 import { LEAST_ZOOM, MOST_ZOOM, useView } from "../network/use-view";
 import { NoteView } from "./note";
 import type { MenuPlace } from "../kit/menu";
@@ -55,6 +55,7 @@ function Inside(): ReactNode {
   const folded = useEditor((editor) => editor.folded);
   const flow = useReactFlow<AnyNode, AnyEdge>();
   const far = useStore(({ transform }) => transform[2] < FAR);
+  const scale = useStore(({ transform }) => nameScale(transform[2]));
   const [nodes, setNodes] = useState<AnyNode[]>([]);
   const [edges, setEdges] = useState<AnyEdge[]>([]);
   const [menu, setMenu] = useState<MenuPlace | null>(null);
@@ -226,7 +227,7 @@ function Inside(): ReactNode {
   const kinds = useMemo(() => ["canvas", `tool-${tool}`, far ? "far" : "", isMany ? "many" : "", isPainted ? "painted" : ""].join(" "), [tool, far, isMany, isPainted]);
 
   return (
-    <div ref={box} className={kinds} data-keys onPointerMove={onPointer} onPointerLeave={() => (pointer.current = null)}>
+    <div ref={box} className={kinds} style={{ "--names": scale } as CSSProperties} data-keys onPointerMove={onPointer} onPointerLeave={() => (pointer.current = null)}>
       <ReactFlow<AnyNode, AnyEdge>
         nodes={shown.nodes}
         edges={shown.edges}

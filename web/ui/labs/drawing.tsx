@@ -1,13 +1,13 @@
 // The network of a lab on the editor's canvas: its nodes and links as they are, with what they carry.
 
 import { ConnectionMode, Controls, ReactFlow, ReactFlowProvider, useReactFlow, useStore, type EdgeChange, type NodeChange } from "@xyflow/react";
-import { useCallback, useEffect, useMemo, useRef, useState, type MouseEvent, type PointerEvent, type ReactNode } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState, type CSSProperties, type MouseEvent, type PointerEvent, type ReactNode } from "react";
 import { FlowEdgeView, LinkEdgeView } from "../network/edges";
 import { edges as edgesOf, nodes as nodesOf, type AnyEdge, type AnyNode } from "../network/elements";
 import { useLive, type LiveDirection } from "../network/live";
 import { NetworkNodeView } from "../network/node";
-import { FAR, MANY, Overview } from "../network/overview";
-import { hit, realParts } from "../network/painted";
+import { Overview } from "../network/overview";
+import { FAR, hit, MANY, nameScale, realParts } from "../network/painted";
 import { LEAST_ZOOM, MOST_ZOOM, useView } from "../network/use-view";
 import { forgetPlaces, places } from "../document/places";
 import { linkIds, NOTHING } from "../document/selection";
@@ -84,6 +84,7 @@ function Inside({ lab, why, chosen, onChoose, onOpen, onMenu, onConnect, stage }
   const box = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState<string | null>(null);
   const far = useStore(({ transform }) => transform[2] < FAR);
+  const scale = useStore(({ transform }) => nameScale(transform[2]));
   const flow = useReactFlow<AnyNode, AnyEdge>();
   useCarried(lab, state);
 
@@ -151,7 +152,7 @@ function Inside({ lab, why, chosen, onChoose, onOpen, onMenu, onConnect, stage }
   const under = (event: { clientX: number; clientY: number }): string | null => hit(before.current.nodes, before.current.edges, flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }), flow.getZoom());
   return (
     <div
-      ref={box} className={`canvas lab-drawing tool-select ${far ? "far" : ""} ${isPainted ? "painted" : ""}`} role="group" aria-label="The network" data-keys
+      ref={box} className={`canvas lab-drawing tool-select ${far ? "far" : ""} ${isPainted ? "painted" : ""}`} role="group" aria-label="The network" style={{ "--names": scale } as CSSProperties} data-keys
       onPointerMove={(event: PointerEvent) => isPainted && event.buttons === 0 && setAt(under(event))}
     >
       <ReactFlow<AnyNode, AnyEdge>

@@ -6,10 +6,6 @@ import type { AnyEdge, AnyNode, LinkEdge, NetworkNode } from "./elements";
 import { shownNames, sideOf, type View } from "./painted";
 import { useLive } from "./live";
 
-/** Elements from which on a drawing that is seen from far is painted. */
-export const MANY = 250;
-/** Scale below which a drawing is seen from far: words at links would be too small to read. */
-export const FAR = 0.5;
 interface Colours {
   ink: string; ground: string; accent: string; queue: string; soft: string; invalid: string; valid: string; drop: string;
 }
@@ -87,7 +83,7 @@ function paint(canvas: HTMLCanvasElement, { nodes, edges, moving }: Painted, [x0
     const { x, y } = at.get(id) ?? { x: 0, y: 0 };
     if (x < -side || y < -side || x > width + side || y > height + side) continue;
     const line = drawn.problems > 0 || marked.includes("faulty") ? colour.invalid : selected || marked.includes("on-way") || drawn.kind === "host" ? colour.accent : colour.queue;
-    const [fill, wide] = [isSmall || selected ? line : colour.ground, selected ? 3 : 1.2];
+    const [fill, wide] = [isSmall || selected ? line : colour.ground, selected ? 3 : isSmall ? 0.4 : 1.2];
     const key = `${fill} ${line} ${wide}`;
     let shape = shapes.get(key);
     if (!shape) shapes.set(key, (shape = { fill, line, wide, path: new Path2D() }));

@@ -12,10 +12,19 @@ const REACH_LINK = 5;
 /** Mean width of a letter of a name, pixels. */
 const LETTER = 6.6;
 
+/** Elements from which on a drawing that is seen from far is painted. */
+export const MANY = 250;
+/** Scale below which a drawing is seen from far: words at links would be too small to read. */
+export const FAR = 0.5;
+/** How much larger names of nodes are drawn, by the scale of a drawing: from far they would be too small to read. */
+export function nameScale(zoom: number): number {
+  return zoom < FAR ? Math.min(1.8, Math.round(8 / zoom) / 10) : 1;
+}
+
 export type View = readonly [x: number, y: number, zoom: number];
 
 /** Side of a painted node, pixels. */
-export const sideOf = (zoom: number): number => Math.max(5, SIZE * zoom);
+export const sideOf = (zoom: number): number => Math.max(3, SIZE * zoom);
 
 /** The parts of a painted drawing that are elements: what is selected, what the pointer is at, and notes. */
 export function realParts(nodes: readonly AnyNode[], edges: readonly AnyEdge[], at: string | null, dragged: ReadonlySet<string>): { nodes: AnyNode[]; edges: AnyEdge[] } {
