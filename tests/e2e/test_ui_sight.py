@@ -1,4 +1,4 @@
-"""What a page shows can be read: nothing of it is cut off, out of sight, or in colours of the other scheme."""
+"""Parts of the page are in sight and can be read: none is cut off, out of the window, or in the other scheme's colours."""
 
 from __future__ import annotations
 
