@@ -106,6 +106,28 @@ def test_an_address_that_another_node_has_is_no_fault_of_neighbours(lab: dumbbel
     assert "00:00:00:00:00:00" not in said
 
 
+def test_an_address_of_a_neighbour_is_named_though_the_owner_may_answer(lab: dumbbell.Lab) -> None:
+    """Which of both answers the next question by ARP is chance; h3 is beside the way, and not on it."""
+    lab["h3"].run(f"ip addr add {lab['h1'].address}/24 dev eth0", check=True)
+    lab["h3"].run("ip addr add 10.1.0.1/24 dev eth0", check=True)
+    findings = explain(lab, "h1", "h2").text("h1", "h2")
+    assert f"h3 has h1's address {lab['h1'].address}, too, at eth0\n  mend: h3 ip addr del" in findings
+    assert "h3 has r1's address 10.1.0.1, too, at eth0\n  mend: h3 ip addr del 10.1.0.1/24 dev eth0" in findings
+
+
+def test_pings_of_a_router_are_known_by_what_they_carry(lab: dumbbell.Lab, why: Asked) -> None:
+    """r1 sends from the address of the interface that it takes, and address translation hides h1's."""
+    lab["r2"].run("nft add table inet wall", check=True)
+    lab["r2"].run("nft add chain inet wall here '{ type filter hook forward priority 0; }'", check=True)
+    lab["r2"].run("nft add rule inet wall here icmp type echo-request drop", check=True)
+    drops = "r2 takes packets from {} to h2 at eth0, and does not send them on; its firewall has: inet wall, here"
+    assert drops.format("r1") in why("why r1 h2")
+    lab["r1"].run("nft add table ip nat", check=True)
+    lab["r1"].run("nft add chain ip nat out '{ type nat hook postrouting priority 100; }'", check=True)
+    lab["r1"].run("nft add rule ip nat out oifname eth1 masquerade", check=True)
+    assert drops.format("h1") in why("why h1 h2")
+
+
 def test_a_firewall_that_lets_pings_pass_is_named(lab: dumbbell.Lab, why: Asked) -> None:
     lab["r1"].run("nft add table inet wall", check=True)
     lab["r1"].run("nft add chain inet wall here '{ type filter hook forward priority 0; }'", check=True)

@@ -94,6 +94,23 @@ INTERFACES = (
         "r2 ip neigh replace 10.0.0.6 lladdr 02:00:00:00:00:77 dev eth1 nud permanent",
         "r2 sends packets for 10.0.0.6 to 02:00:00:00:00:77",
     ),
+    Fault(
+        ("h1 ip link set eth0 down", "h1 ip link set eth0 name wan0", "h1 ip link set wan0 up"),
+        ("h1's interface eth0 has another name now: wan0",),
+    ),
+    Fault(
+        (
+            "h3 ip addr add fd00:0:0:1::2/64 dev eth0 nodad",
+            "h1 ip addr del fd00:0:0:1::2/64 dev eth0",
+            "h1 ip addr add fd00:0:0:1::2/64 dev eth0",
+            "h1 sleep 2",
+        ),
+        (
+            "h1 does not use its address fd00:0:0:1::2/64 at eth0",
+            "h3 has h1's address fd00:0:0:1::2, too, at eth0",
+        ),
+        ip=6,
+    ),
     _one("r2 ip link set eth1 arp off", "r2's interface eth1 neither asks nor answers by ARP"),
 )
 ROUTES = (
@@ -107,11 +124,16 @@ ROUTES = (
     _one("r1 ip route add prohibit 10.0.0.6/32", "prohibit 10.0.0.6"),
     _one("r1 ip -6 route add unreachable fd00:0:0:3::2/128", "unreachable fd00:0:0:3::2", ip=6),
     _one("r2 ip route replace 10.0.0.6/32 via 10.0.0.1", "packets from h1 to h2 run in a circle: r1 -> r2 -> r1"),
+    Fault(
+        ("h1 ip addr add 10.77.0.1/32 dev lo", "h1 ip route replace default via 10.1.0.1 src 10.77.0.1"),
+        ("h1 sends packets for h2 from 10.77.0.1, which is no address of the scenario's",),
+    ),
     _one("r1 ip rule add from 10.1.0.2 prohibit", "by a policy: from 10.1.0.2 prohibit"),
     _one("h1 ip rule add to 10.0.0.6 prohibit", "h1 drops packets from h1 to h2 by a policy: from all to 10.0.0.6"),
 )
 SETTINGS = (
     _one("r1 sysctl -qw net.ipv4.ip_forward=0", "r1 does not forward packets: net.ipv4.ip_forward is 0"),
+    _one("r1 sysctl -qw net.ipv4.conf.eth0.forwarding=0", "net.ipv4.conf.eth0.forwarding is 0"),
     _one("r1 sysctl -qw net.ipv6.conf.all.forwarding=0", "net.ipv6.conf.all.forwarding is 0", ip=6),
     _one("h2 sysctl -qw net.ipv4.icmp_echo_ignore_all=1", "h2 does not answer pings"),
     _one("h2 sysctl -qw net.ipv6.icmp.echo_ignore_all=1", "net.ipv6.icmp.echo_ignore_all is 1", ip=6),
@@ -144,6 +166,14 @@ SEVERAL = (
 RINGS = (
     Fault(("link a down", "link c silent"), ("links a (r1 -> r2) and a-reverse", "link c (r1 -> r3) is down")),
     Fault(("daemon r4 ospfd stop", "r1 sleep 3"), ("ospfd does not run in r4",)),
+    Fault(
+        (
+            "r4 vtysh -c 'configure terminal' -c 'interface eth0' -c 'no ip ospf area 0' -c 'ip ospf area 7'"
+            " -c 'interface eth1' -c 'no ip ospf area 0' -c 'ip ospf area 7'",
+            "r1 sleep 5",
+        ),
+        ("r4's configuration is not the scenario's", "`interface eth0 / ip ospf area 7`"),
+    ),
     Fault(("r4 sh -c 'kill -9 $(cat /var/run/frr/ospfd.pid)'", "r1 sleep 3"), ("ospfd does not run in r4",)),
 )
 SESSIONS = (
@@ -153,6 +183,21 @@ SESSIONS = (
     Fault(
         ("r1 vtysh -c 'configure terminal' -c 'router bgp 65001' -c 'neighbor 10.0.0.6 shutdown'", "r1 sleep 1"),
         ("r1's session of BGP with 10.0.0.6 is not up: Idle (Admin)",),
+    ),
+    Fault(
+        (
+            "r2 vtysh -c 'configure terminal' -c 'ip prefix-list NONE deny any' -c 'router bgp 65002'"
+            " -c 'address-family ipv4 unicast' -c 'neighbor 10.0.0.5 prefix-list NONE out'",
+            "r1 sleep 3",
+        ),
+        ("r2's configuration is not the scenario's", "neighbor 10.0.0.5 prefix-list NONE out`"),
+    ),
+    Fault(
+        (
+            "r2 vtysh -c 'configure terminal' -c 'router bgp 65002' -c 'neighbor 10.0.0.5 remote-as 65009'",
+            "r1 sleep 3",
+        ),
+        ("r2's configuration is not the scenario's", "lacks `router bgp 65002 / neighbor 10.0.0.5 remote-as 65001`"),
     ),
 )
 NETWORKS = {

@@ -59,10 +59,18 @@ impl Setting<'_> {
         self.lab.node(name).with_context(|| format!("the lab has no node {name} with programs"))
     }
 
-    /// Its address.
+    /// The address to which it is pinged: a router's is that of its first interface, as other networks may have no route
+    /// to its id. `Network.address` of the Python package says the same.
     fn address(&self, name: &str, ip: Ip) -> Result<IpAddr> {
         let node = self.plan.nodes.iter().find(|node| node.name() == name);
-        let address = node.and_then(|node| node.address_of(ip));
+        let first = |node: &plan::Node| {
+            let mut own = node.interfaces().iter().flat_map(|interface| &interface.addresses).map(|own| own.addr());
+            own.find(IpAddr::is_ipv4)
+        };
+        let address = node.and_then(|node| match node {
+            plan::Node::Router { .. } if ip == Ip::V4 => first(node).or_else(|| node.address_of(ip)),
+            _ => node.address_of(ip),
+        });
         Ok(address.ok_or_else(|| {
             let failure = Failure::new(format!("{name} has no address of IPv{}", u8::from(ip)), "the network has none");
             failure.hint("write ipv6 = true in [topology]")

@@ -125,14 +125,14 @@ def _wrong(lab: Path, router: str, removed: Sequence[Command], added: Sequence[C
         text = running(lab, router)
         now = set(ordered(text or ""))
         wrong = [] if text is not None else ["answer"]
-        wrong += [f"give up `{' / '.join(one)}`" for one in _ends(removed) if one in now]
-        wrong += [f"take `{' / '.join(one)}`" for one in _ends(added) if one not in now]
+        wrong += [f"give up `{' / '.join(one)}`" for one in ends(removed) if one in now]
+        wrong += [f"take `{' / '.join(one)}`" for one in ends(added) if one not in now]
         if not wrong or time.monotonic() > deadline:
             return wrong[:_SHOWN]
         time.sleep(_LOOK_S)
 
 
-def _ends(commands: Sequence[Command]) -> Iterator[Command]:
+def ends(commands: Sequence[Command]) -> Iterator[Command]:
     """The commands that are no blocks of others: FRRouting shows a block as long as there is what it is about."""
     blocks = {one[:depth] for one in commands for depth in range(1, len(one))}
     return (one for one in commands if one not in blocks)

@@ -1,4 +1,8 @@
-"""Where pings come by: the echo requests and replies at all interfaces of some nodes, in the order of time."""
+"""Where pings come by: the echoes of `ping_all` at all interfaces of some nodes, in the order of time.
+
+They are known by what they carry: a router sends from the address of whichever interface it takes, a policy or a route
+chooses another source, and address translation changes both ends on the way.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,6 @@ import socket
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +20,12 @@ _ETHERNET: Final = 14
 _IPV4, _IPV6 = 0x0800, 0x86DD
 _OUTGOING: Final = 4
 """`PACKET_OUTGOING` of packet(7): the node sends the frame."""
+_HEADER: Final = 20
+"""Bytes of the shortest header of IPv4; that of IPv6 has twice as many."""
+_ICMP: Final = 8
+"""Bytes of the header of an echo, before what it carries."""
+_OURS: Final = struct.Struct("!II")
+"""The first bytes that a ping of `ping_all` carries."""
 _LONGEST: Final = 65_536
 _REQUESTS: Final = (8, 128)
 _ECHOES: Final = {1: (8, 0), 58: (128, 129)}
@@ -32,9 +41,8 @@ class Seen:
     interface: str
     is_sent: bool
     """The node sends it; if not, the node receives it."""
-    from_: str
-    to: str
-    """Its addresses."""
+    pair: tuple[int, int]
+    """The node that asks and the one that is asked, as indices of the hosts of `ping_all`."""
     is_request: bool
     ttl: int
     """Its time to live, or hop limit, there."""
@@ -78,20 +86,16 @@ def _read(node: str, interface: str, sees: socket.socket) -> Iterator[Seen]:
             yield Seen(s * 1_000_000_000 + ns, node, interface, address[2] == _OUTGOING, *echo)
 
 
-def _parsed(frame: bytes) -> tuple[str, str, bool, int] | None:
-    """Addresses, whether it is a request, and the TTL; `None` of other frames."""
-    if len(frame) < _ETHERNET + 28:
-        return None
+def _parsed(frame: bytes) -> tuple[tuple[int, int], bool, int] | None:
+    """The pair, whether it is a request, and the TTL; `None` of other frames."""
     kind, ip = int.from_bytes(frame[12:14], "big"), frame[_ETHERNET:]
-    addresses: tuple[IPv4Address | IPv6Address, IPv4Address | IPv6Address]
-    if kind == _IPV4:
+    if kind == _IPV4 and len(ip) >= _HEADER:
         protocol, ttl, rest = ip[9], ip[8], ip[4 * (ip[0] & 15) :]
-        addresses = ip_address(ip[12:16]), ip_address(ip[16:20])
-    elif kind == _IPV6 and len(ip) > 40:
-        protocol, ttl, rest = ip[6], ip[7], ip[40:]
-        addresses = ip_address(ip[8:24]), ip_address(ip[24:40])
+    elif kind == _IPV6 and len(ip) > 2 * _HEADER:
+        protocol, ttl, rest = ip[6], ip[7], ip[2 * _HEADER :]
     else:
         return None
-    if not rest or rest[0] not in _ECHOES.get(protocol, ()):
+    if len(rest) < _ICMP + _OURS.size or rest[0] not in _ECHOES.get(protocol, ()):
         return None
-    return str(addresses[0]), str(addresses[1]), rest[0] in _REQUESTS, ttl
+    from_, to = _OURS.unpack_from(rest, _ICMP)
+    return (from_, to), rest[0] in _REQUESTS, ttl

@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from dumbbell.frozen import dataclass
-from dumbbell.labs import bridges, changes, ways
+from dumbbell.labs import bridges, changes, daemons, ways
 from dumbbell.labs.live import Live
 from dumbbell.labs.network import Cable, Network
-from dumbbell.labs.why.facts import Facts, read
+from dumbbell.labs.why.facts import Facts, Interface, read
 
 if TYPE_CHECKING:
     from dumbbell.plan.types import Link
@@ -126,6 +126,37 @@ class Case:
     def facts(self) -> Mapping[str, Facts]:
         """The state of these nodes."""
         return {node: read(self.lab, node) for node in self.nodes}
+
+    @cached_property
+    def addresses(self) -> list[tuple[tuple[str, str], str]]:
+        """The addresses of the two nodes and of interfaces on the ways, with node and interface, each once."""
+        found = {
+            held.partition("/")[0]: (node, name)
+            for node in self.nodes
+            for name, own in self.network.interfaces(node)
+            if node in (self.from_, self.to) or (node, name) in self.interfaces
+            for held in own
+        }
+        return [(place, address) for address, place in found.items() if (":" in address) == (self.ip == 6)]
+
+    @cached_property
+    def holders(self) -> Mapping[str, Mapping[str, Interface]]:
+        """The interfaces of these nodes, and of those that are in a subnet with them."""
+        beside = [other for place in self.interfaces for other, _, _ in self.network.joined(*place)]
+        others = [node for node in dict.fromkeys(beside) if node not in self.nodes][:MOST]
+        facts = {**self.facts, **{node: read(self.lab, node) for node in others}}
+        return {node: known.interfaces for node, known in facts.items()}
+
+    @cached_property
+    def dead(self) -> Mapping[str, list[str]]:
+        """Daemons that do not run, of each of these nodes that is to have some."""
+        known = daemons.routers(self.lab.path)
+        return {
+            node: [name for name in known[node] if not self._runs(node, name)] for node in self.nodes if node in known
+        }
+
+    def _runs(self, node: str, daemon: str) -> bool:
+        return self.lab[node].run(["vtysh", "-d", daemon, "-c", "show version"]).returncode == 0
 
     @cached_property
     def states(self) -> Mapping[str, Link]:

@@ -58,6 +58,8 @@ def explain(lab: Live, from_: str, to: str, ip: int = 4) -> Answer:
     if rtt_ns is None:
         return Answer(None, tuple(dict.fromkeys(_reasons(case))), True, way, crossed)
     found = [*sizes.large(case), *sizes.large(Case(lab, to, from_, ip))]
+    # Which node with the address answers first may be another one the next time.
+    found += [(one, False) for one in nodes.doubled(case)]
     named = {node for one, _ in found for node in one.nodes}
     passed = [node for node in case.taken if node not in named]
     found += [(one, False) for one in packets.firewalls(case, passed, "some packets, though not these pings")]
@@ -83,6 +85,8 @@ def _reasons(case: Case) -> list[Finding]:
         *links.ports(case),
         *nodes.settings(case),
         *nodes.addressed(case),
+        *nodes.tried(case),
+        *nodes.sources(case),
         *nodes.doubled(case),
         *nodes.neighbours(case),
         *routing.dead(case),
@@ -92,6 +96,8 @@ def _reasons(case: Case) -> list[Finding]:
     if not any(one.nodes or one.links for one in found):
         # What daemons do not know may be the reason; what they know late, too.
         found += routing.sessions(case)
+    if lacking or not found:
+        found += routing.typed(case)
     found += lacking
     seen = packets.traced(case)
     explained = {node for one in found for node in one.nodes}

@@ -18,8 +18,8 @@ ip -j neigh show nud permanent || echo '[]'; echo
 ip -j route show || echo '[]'; echo
 ip -6 -j route show || echo '[]'; echo
 cd /proc/sys/net && grep -H '' ipv4/ip_forward ipv4/icmp_echo_ignore_all ipv4/ip_default_ttl ipv4/conf/*/rp_filter \
-  ipv4/conf/*/arp_ignore ipv6/icmp/echo_ignore_all ipv6/conf/*/disable_ipv6 ipv6/conf/*/forwarding \
-  ipv6/conf/*/hop_limit 2>/dev/null
+  ipv4/conf/*/arp_ignore ipv4/conf/*/forwarding ipv6/icmp/echo_ignore_all ipv6/conf/*/disable_ipv6 \
+  ipv6/conf/*/forwarding ipv6/conf/*/hop_limit 2>/dev/null
 """
 
 
@@ -35,6 +35,8 @@ class Interface:
     mtu: int
     addresses: tuple[str, ...]
     """With their prefixes; none that only the link or the node itself knows."""
+    doubtful: tuple[str, ...] = ()
+    """Addresses that another node had first, which the kernel does not use (`dadfailed`)."""
 
 
 @dataclass(frozen=True)
@@ -80,19 +82,20 @@ _SYSCTL: Final = re.compile(r"(ipv[46]/[\w/.-]+):(-?\d+)")
 
 
 def _interface(entry: Mapping[str, Any]) -> Interface:
-    held = (
-        f"{one['local']}/{one['prefixlen']}"
-        for one in entry.get("addr_info", ())
-        if one["scope"] not in ("link", "host")
-    )
+    known = [one for one in entry.get("addr_info", ()) if one["scope"] not in ("link", "host")]
     return Interface(
         entry["ifname"],
         "UP" in entry["flags"],
         "NOARP" not in entry["flags"],
         entry.get("address", ""),
         entry["mtu"],
-        tuple(held),
+        tuple(map(_written, (one for one in known if not one.get("dadfailed")))),
+        tuple(map(_written, (one for one in known if one.get("dadfailed")))),
     )
+
+
+def _written(address: Mapping[str, Any]) -> str:
+    return f"{address['local']}/{address['prefixlen']}"
 
 
 def _route(entry: Mapping[str, Any]) -> Route:

@@ -49,9 +49,24 @@ def _pulled(case: Case, cable: Cable, names: Sequence[str]) -> Iterator[Finding]
 
 def _off(case: Case, node: str, name: str, cable: Cable) -> Finding:
     if name not in case.facts[node].interfaces:
-        return Finding(f"{node} has no interface {name}", (), (node,), cable.links)
+        return _renamed(case, node, name, cable)
     mends = (f"{node} ip link set {name} up", *routes_again(case, node, name, (4, 6)))
     return Finding(f"{node}'s interface {name} is down", mends, (node,), cable.links)
+
+
+def _renamed(case: Case, node: str, name: str, cable: Cable) -> Finding:
+    """An interface that has another name now, by which its hardware address is known, or is gone."""
+    planned = case.network.planned[node].get("interfaces") or ()
+    mac = next((one["mac"] for one in planned if one["name"] == name), None)
+    now = next((one for one in case.facts[node].interfaces.values() if one.mac == mac), None)
+    if now is None:
+        return Finding(f"{node} has no interface {name}", (), (node,), cable.links)
+    words = (f"{now.name} down", f"{now.name} name {name}", f"{name} up")
+    # Addresses of IPv4 stay while it is down.
+    kept = [f"{node} ip addr add {one} dev {name}" for one in now.addresses if ":" not in one]
+    again = [mend for mend in routes_again(case, node, name, (4, 6)) if mend not in kept]
+    mends = (*(f"{node} ip link set {word}" for word in words), *again)
+    return Finding(f"{node}'s interface {name} has another name now: {now.name}", mends, (node,), cable.links)
 
 
 def _leads(case: Case, from_: str, to: str, dead: set[str]) -> bool:

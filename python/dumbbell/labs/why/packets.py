@@ -13,6 +13,8 @@ from dumbbell.labs.why.case import Case
 from dumbbell.labs.why.finding import Finding
 
 PROBES: Final = 3
+PAIRS: Final = ((0, 1), (1, 0))
+"""`Seen.pair` of both directions: from the case's first node to its second, and back."""
 _MOST_RULES: Final = 3
 """Rules of a firewall that are shown of a node."""
 
@@ -20,7 +22,13 @@ _MOST_RULES: Final = 3
 def traced(case: Case, size_bytes: int | None = None) -> list[trace.Seen]:
     """Send a ping each way, and return where they came by, at all nodes on both ways."""
     nodes = sorted({*case.taken, case.from_, case.to})
-    places = [(node, name) for node in nodes for name, _ in case.network.interfaces(node)]
+    # An interface that is gone or has another name is a reason of its own.
+    places = [
+        (node, name)
+        for node in nodes
+        for name, _ in case.network.interfaces(node)
+        if node not in case.facts or name in case.facts[node].interfaces
+    ]
     hosts = [case.from_, case.to]
     return trace.pings(
         case.lab.path, places, lambda: pings.ping_all(case.lab.path, hosts, case.wait_s, case.ip, size_bytes)
@@ -29,12 +37,11 @@ def traced(case: Case, size_bytes: int | None = None) -> list[trace.Seen]:
 
 def ended(case: Case, seen: Sequence[trace.Seen], nodes: Collection[str], links: Collection[str]) -> Iterator[Finding]:
     """The node or the link at which pings end, unless it is one of `nodes` or `links`, which are explained."""
-    for (from_, to), way in zip(case.pairs, (case.there, case.back), strict=True):
+    for (from_, to), pair, way in zip(case.pairs, PAIRS, (case.there, case.back), strict=True):
         if set(case.crossed(way)) & set(links):
             continue
-        ends = case.address(from_), case.address(to)
-        asked = [echo for echo in seen if echo.is_request and (echo.from_, echo.to) == ends]
-        answers = [echo for echo in seen if not echo.is_request and (echo.to, echo.from_) == ends]
+        asked = [echo for echo in seen if echo.is_request and echo.pair == pair]
+        answers = [echo for echo in seen if not echo.is_request and echo.pair == pair]
         if not asked:
             if from_ not in nodes:
                 yield _dropped(case, from_, f"{from_} sends no pings to {to}")

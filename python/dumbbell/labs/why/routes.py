@@ -59,7 +59,9 @@ def _ending(case: Case, step: ways.Step, from_: str, to: str) -> Iterator[Findin
         text = f"{node} drops packets from {from_}, whose address it would not reach by {step.came_in}: {names[0]} is 1"
         yield Finding(text, tuple(f"{node} sysctl -qw {name}=0" for name in names), (node,))
     elif step.refusal:
-        yield Finding(f"{node} does not take packets from {from_} at {step.came_in}: {step.refusal}", (), (node,))
+        where = f" at {step.came_in}" if step.came_in else ""
+        what = f"send packets to {to}" if node == from_ else f"take packets from {from_}{where}"
+        yield Finding(f"{node} does not {what}: {step.refusal}", (), (node,))
 
 
 def refusing(case: Case, node: str, to: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dumbbell.labs import pings, ways
 from dumbbell.labs.why.case import Case
 from dumbbell.labs.why.finding import Finding
-from dumbbell.labs.why.packets import PROBES, firewall, traced
+from dumbbell.labs.why.packets import PAIRS, PROBES, firewall, traced
 
 
 def large(case: Case) -> Iterator[tuple[Finding, bool]]:
@@ -19,14 +19,17 @@ def large(case: Case) -> Iterator[tuple[Finding, bool]]:
     for _ in range(PROBES):
         if pings.ping_all(lab.path, [case.from_, case.to], case.wait_s, ip, largest).rtt_ns[0][1] is not None:
             return
-    ends = case.address(case.from_), case.address(case.to)
     seen = traced(case, largest)
-    asked = [echo for echo in seen if echo.is_request and (echo.from_, echo.to) == ends]
+    asked = [echo for echo in seen if echo.is_request and echo.pair == PAIRS[0]]
     if not asked or asked[-1].is_sent:
         text = f"packets of {largest} bytes from {case.from_} to {case.to} are lost, and smaller ones are not"
         yield Finding(text), True
         return
     node = asked[-1].node
+    if node == case.to:
+        text = f"{node} takes packets of {largest} bytes from {case.from_}, and answers of this size are lost"
+        yield Finding(text), True
+        return
     leaves = next((step.leaves for step in way.steps if step.node == node), None)
     fits = None if leaves is None else ways.mtu(lab, node, leaves)
     if fits is None or fits >= largest:
