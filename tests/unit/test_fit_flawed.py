@@ -9,6 +9,7 @@ from random import Random
 from typing import Any, Final
 
 import pytest
+from stages import thorough_after
 
 import dumbbell
 from dumbbell.captures.points import FILE, interfaces
@@ -19,6 +20,7 @@ from dumbbell.fitting.words import answer, milliseconds
 pytestmark = pytest.mark.xdist_group("fit")
 Packet = tuple[int, int, bytes]
 """Time in ns, length, and the bytes that were captured."""
+PUBLIC: Final = Path(__file__).parents[2] / "crates" / "capture" / "tests" / "others"
 RTT_MS: Final = 40
 PATHS: Final[dict[str, dict[str, Any]]] = {
     "bloat": {"rate": "10 Mbit/s", "buffer": "300 kB"},
@@ -88,6 +90,7 @@ def test_a_queue_that_stands_when_the_capture_begins_is_no_base_rtt(
     assert found.base_rtt.high > RTT_MS * 1e6
     assert not found.losses.buffer.is_identifiable
     assert "no handshake" in found.base_rtt.why_not
+    assert any(sentence.startswith("How long packets wait is not known") for sentence in answer(found))
 
 
 def test_a_queue_that_drains_shows_the_base_rtt_without_a_handshake(
@@ -156,3 +159,18 @@ def test_packets_that_the_capture_lacks_are_no_traffic_of_others(sent: dict[str,
 
 def test_long_times_are_seconds() -> None:
     assert [milliseconds(ns) for ns in (90e6, 999.6e6, 3.27e9)] == ["90 ms", "1 s", "3.27 s"]
+
+
+@pytest.mark.parametrize("at", thorough_after(1, [None, "sender", "receiver"]))
+def test_public_captures_end_in_an_answer_or_in_a_reason(at: str | None) -> None:
+    files = [file for file in sorted(PUBLIC.rglob("*")) if file.suffix in (".pcap", ".pcapng", ".cap")]
+    assert len(files) > 50
+    for file in files:
+        try:
+            sentences = answer(fit(file, at=at))
+        except InputError as error:
+            (problem,) = error.problems
+            assert problem.what, file
+            assert problem.why, file
+        else:
+            assert sentences[0].endswith("."), file

@@ -141,7 +141,10 @@ def _full(fit: Fit) -> list[str]:
             f"beside a base RTT of {milliseconds(base)}. A queue discipline such as FQ-CoDel, or BBR, would cut the "
             "delay, but not the transfer's time.",
         ]
-    return [first, "Another congestion control could change the delay and the losses, but not the transfer's time."]
+    change = "Another congestion control could change the delay and the losses, but not the transfer's time."
+    if base is None and not fit.is_log:
+        return [first, change, f"How long packets wait is not known: {fit.base_rtt.why_not}."]
+    return [first, change]
 
 
 def _lossy(fit: Fit) -> list[str]:
