@@ -110,6 +110,13 @@ def test_a_printed_number_of_a_name_that_there_is_not_is_refused(
         stranger(study)
 
 
+def test_a_printed_number_of_a_cell_that_there_is_not_is_refused(study: Path) -> None:
+    (study / "numbers" / "table.csv").write_text(NUMBERS.replace("60 packets", "6 packets"))
+    with pytest.raises(InputError, match=r"table 1.*no cell of part one has '6 packets'") as raised:
+        stranger(study)
+    assert raised.value.why == "it has: 3 packets, 60 packets"
+
+
 def test_a_list_of_parts_checks_what_a_run_checks(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = ["--output", str(study.parent / "out"), "--jobs", "1", "--quiet"]
     assert invoke(["reproduce", str(study), "--list"]) == 0

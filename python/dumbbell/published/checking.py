@@ -53,6 +53,7 @@ def check(file: Path, study: Reproduction) -> None:
             at = f"{file.parent / 'numbers'}: a number of part {part.name} ({number.source})"
             for key in number.where:
                 cells.check_key(f"{at}: the column {key!r}", part.name, key)
+            cells.check_cell(at, part.name, number.where)
             for column, of in (("of", number.of), ("relative_to", number.relative_to)):
                 if of is not None:
                     cells.check_of(f"{at}: {column} = {of!r}", part.name, number.metric, of)
@@ -151,6 +152,8 @@ class _Cells:
     def __init__(self, parts: Iterable[Part]) -> None:
         self._parts = {part.name: part for part in parts}
         self._of, self.keys, self.values = cache(self._read), cache(self._read_keys), cache(self._read_values)
+        self._there = set[tuple[str, str, str]]()
+        """Part, key and value of cells that there are."""
         self._plan, self._named, self._texts = cache(self._expand), cache(self._read_names), cache(self._read_texts)
 
     def _read(self, root: str) -> list[tuple[Draft, Cell]]:
@@ -191,15 +194,19 @@ class _Cells:
     def check_cell(self, at: str, part: str, where: Cell) -> None:
         """Raise `InputError` if no cell of a part has one of these values."""
         for key, value in where.items():
-            self.check_key(f"{at}.{key!r}", part, key)
-            if isinstance(value, dict) and value.keys() == {"at"}:
-                continue
-            values = self.values(part, key)
-            own = self._parts[part].translated({key: value})
-            if not any(same(one, wanted) for one in values for wanted in (value, *own.values())):
-                raise unknown(
-                    f"{at}.{key!r}: no cell of part {part} has {value!r}", str(value), map(str, values), "it has"
-                )
+            written = (part, key, show(value))
+            if written not in self._there:
+                self._check_value(f"{at}.{key!r}", part, key, value)
+                self._there.add(written)
+
+    def _check_value(self, at: str, part: str, key: str, value: Any) -> None:
+        self.check_key(at, part, key)
+        if isinstance(value, dict) and value.keys() == {"at"}:
+            return
+        values = self.values(part, key)
+        own = self._parts[part].translated({key: value})
+        if not any(same(one, wanted) for one in values for wanted in (value, *own.values())):
+            raise unknown(f"{at}: no cell of part {part} has {value!r}", str(value), map(str, values), "it has")
 
     def check_of(self, at: str, part: str, metric: str, of: str) -> None:
         """Raise `InputError` if no cell of a part has this algorithm, group, flow or link."""
