@@ -1,4 +1,4 @@
-"""Parts of the page are in sight and can be read: none is cut off, out of the window, or in the other scheme's colours."""
+"""Parts of the page are in sight and can be read: none is cut off, outside of the window, or in colours of the day."""
 
 from __future__ import annotations
 
