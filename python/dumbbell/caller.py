@@ -32,6 +32,17 @@ def give(path: Path) -> None:
             os.close(above)
 
 
+def owns(path: Path) -> bool:
+    """Returns true if the caller of sudo owns a directory, or the first one above it that is there."""
+    user = _caller()
+    if user is None:
+        return False
+    for one in (path, *path.parents):
+        with suppress(OSError):
+            return one.stat().st_uid == user[0]
+    return False
+
+
 def _caller() -> tuple[int, int] | None:
     """The user and the group who called sudo; `None` without sudo."""
     if os.geteuid() != 0:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
+import pwd
 from pathlib import Path
-from typing import TypedDict
+from typing import Final, TypedDict
+
+from dumbbell import caller
 
 
 class MachineFacts(TypedDict):
@@ -73,11 +76,20 @@ def has_module(name: str, modules: Path | None = None) -> bool:
 
 
 def state_folder() -> Path:
-    """The folder of what dumbbell keeps for this user; it need not exist."""
+    """The folder of what dumbbell keeps for this user; it need not exist.
+
+    sudo may leave the caller's `HOME`. Root's secret would make void there what the caller has agreed to, and nobody
+    but root could enter a folder that it makes.
+    """
     base = os.environ.get("XDG_STATE_HOME", "")
     # A relative path is to be ignored (XDG Base Directory Specification).
-    state = Path(base) if base.startswith("/") else Path.home() / ".local" / "state"
+    state = Path(base) if base.startswith("/") else Path.home() / _STATE
+    if caller.owns(state):
+        state = Path(pwd.getpwuid(os.geteuid()).pw_dir) / _STATE
     return state / "dumbbell"
+
+
+_STATE: Final = ".local/state"
 
 
 def _memory_bytes() -> int | None:

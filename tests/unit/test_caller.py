@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from made_capture import lossy
 
 from dumbbell.caller import give
 from dumbbell.cli import invoke
+from dumbbell.machine import state_folder
 from dumbbell.records.directory import RunDirectory
 
 CALLER = 54321
@@ -138,3 +140,19 @@ def test_nothing_else_is_given(home: Path, tmp_path: Path, monkeypatch: pytest.M
     (home / "roots").mkdir()
     give(home / "roots")
     assert (home / "roots").stat().st_uid == 0
+
+
+@pytest.mark.parametrize("variable", ["HOME", "XDG_STATE_HOME"])
+def test_the_consent_of_root_is_not_kept_in_the_caller_s_home(
+    home: Path, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.setenv(variable, str(home))
+    assert state_folder() == Path(pwd.getpwuid(0).pw_dir, ".local", "state", "dumbbell")
+    own = home.parent / "own"
+    own.mkdir()
+    monkeypatch.setenv("XDG_STATE_HOME", str(own / "state"))
+    assert state_folder() == own / "state" / "dumbbell"
+    monkeypatch.delenv("SUDO_UID")
+    monkeypatch.setenv("XDG_STATE_HOME", str(home))
+    assert state_folder() == home / "dumbbell"
