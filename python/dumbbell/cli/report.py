@@ -114,7 +114,7 @@ def command(
             "--format",
             metavar="FORMAT",
             help=f"The format: {', '.join(FORMATS)}; for studies also {ONLY_OF_STUDIES}; for runs also iperf, which "
-            "prints each flow second by second, as iperf3 does.",
+            "prints each flow second by second, as iperf3 does; of a reproduction html, or pdf, tex or md to hand in.",
         ),
     ] = "html",
     output: Annotated[
