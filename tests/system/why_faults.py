@@ -76,6 +76,20 @@ LINKS = (
 INTERFACES = (
     _one("h2 ip link set eth0 down", "h2's interface eth0 is down"),
     _one("h2 ip link set eth0 down", "h2's interface eth0 is down", ip=6),
+    Fault(
+        (
+            "h3 ip addr add fd00:0:0:1::2/64 dev eth0 nodad",
+            "h1 sysctl -qw net.ipv6.conf.eth0.dad_transmits=1 net.ipv6.conf.eth0.accept_dad=1",
+            "h1 ip addr del fd00:0:0:1::2/64 dev eth0",
+            "h1 ip addr add fd00:0:0:1::2/64 dev eth0",
+            "h1 sleep 2",
+        ),
+        (
+            "h1 does not use its address fd00:0:0:1::2/64 at eth0",
+            "h3 has h1's address fd00:0:0:1::2, too, at eth0",
+        ),
+        ip=6,
+    ),
     _one("h1 ip link set eth0 down", "h1's interface eth0 is down"),
     _one("r1 ip link set eth1 down", "r1's interface eth1 is down"),
     _one("h2 ip addr flush dev eth0", "h2's interface eth0 lacks its address 10.0.0.6/30"),
@@ -97,19 +111,6 @@ INTERFACES = (
     Fault(
         ("h1 ip link set eth0 down", "h1 ip link set eth0 name wan0", "h1 ip link set wan0 up"),
         ("h1's interface eth0 has another name now: wan0",),
-    ),
-    Fault(
-        (
-            "h3 ip addr add fd00:0:0:1::2/64 dev eth0 nodad",
-            "h1 ip addr del fd00:0:0:1::2/64 dev eth0",
-            "h1 ip addr add fd00:0:0:1::2/64 dev eth0",
-            "h1 sleep 2",
-        ),
-        (
-            "h1 does not use its address fd00:0:0:1::2/64 at eth0",
-            "h3 has h1's address fd00:0:0:1::2, too, at eth0",
-        ),
-        ip=6,
     ),
     _one("r2 ip link set eth1 arp off", "r2's interface eth1 neither asks nor answers by ARP"),
 )

@@ -31,8 +31,9 @@ def tried(case: Case) -> Iterator[Finding]:
         known = case.facts[node].interfaces.get(name)
         for address in () if known is None or case.ip == 4 else known.doubtful:
             text = f"{node} does not use its address {address} at {name}: another node had it first (dadfailed)"
-            mends = (f"{node} ip addr del {address} dev {name}", f"{node} ip addr add {address} dev {name} nodad")
-            yield Finding(text, (*mends, *routes_again(case, node, name)), (node,))
+            again = [one for one in routes_again(case, node, name) if "addr add" not in one]
+            words = (f"del {address} dev {name}", f"add {address} dev {name} nodad")
+            yield Finding(text, (*(f"{node} ip addr {word}" for word in words), *again), (node,))
 
 
 def sources(case: Case) -> Iterator[Finding]:
@@ -50,7 +51,9 @@ def sources(case: Case) -> Iterator[Finding]:
 def _is_own(case: Case, node: str, address: str) -> bool:
     own = [one for _, held in case.network.interfaces(node) for one in held]
     held, router_id = ip_address(address), str(case.network.planned[node].get("address", ""))
-    return address == router_id or held.is_link_local or any(held in ip_interface(one).network for one in own)
+    # With its addresses it loses all others: that is a reason of its own.
+    is_lost = held.is_link_local or held.is_loopback
+    return is_lost or address == router_id or any(held in ip_interface(one).network for one in own)
 
 
 def doubled(case: Case) -> Iterator[Finding]:
