@@ -115,7 +115,8 @@ def test_a_receivers_iperf3_log_has_no_delays() -> None:
     one = fit(DATA / "iperf3-reverse.json", 7)
     assert one.transfer.side == "receiver"
     assert "no delays" in one.rate.available.why_not
-    assert answer(one)[0] == "What limits this transfer cannot be told from this file."
+    why = "the iperf3 log has no delays, so it does not tell whether packets queued"
+    assert answer(one)[0] == f"What limits this transfer cannot be told from this file, because {why}."
     with pytest.raises(InputError, match="no path to repeat"):
         what_if(one, changes(["cc=bbr"]))
     with pytest.raises(InputError, match="has no stream 6"):

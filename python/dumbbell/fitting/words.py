@@ -165,8 +165,9 @@ def _rest(fit: Fit) -> list[str]:
         first = f"{got}, and {rate(fit.rate.available.value)} while packets queued: for the rest of the time it did not"
         return [f"{first} fill the bottleneck.", "Another congestion control, or a larger buffer, may get more."]
     if capacity is None:
-        kind = "capture" if not fit.is_log else "file"
-        return [f"What limits this transfer cannot be told from this {kind}.", f"{got}.", *_unexplained(fit)]
+        kind, lacks = ("file", fit.rate.available) if fit.is_log else ("capture", fit.rate.capacity)
+        first = f"What limits this transfer cannot be told from this {kind}, because {lacks.why_not}."
+        return [first, f"{got}.", *_unexplained(fit)]
     if fit.window.value is None and not fit.is_log and fit.transfer.lost_share < _HARMFUL:
         return [
             f"{got} of {rate(capacity)}: the congestion window or the receiver's window limits this transfer.",
