@@ -7,8 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-compile
 # Node.js and npm come with the Python packages.
 NPM := PATH="$(abspath $(BIN)):$$PATH" npm
-# A connection that stands still is given up after 30 s, in place of five minutes.
-NPM_CI := $(NPM) ci --loglevel=error --no-audit --no-fund --fetch-timeout=30000 --fetch-retries=5
+NPM_CI := $(NPM) ci --loglevel=error --no-audit --no-fund
 # Programs that have jobs of their own don't share those of make.
 ALONE := env -u MAKEFLAGS -u MFLAGS
 SCENARIO ?= bbr-vs-cubic
