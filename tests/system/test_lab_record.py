@@ -42,7 +42,7 @@ server.sendall(bytes(given))
 server.shutdown(socket.SHUT_WR)
 while server.recv(65536):
     pass
-time.sleep(0.3)
+time.sleep(1.0)
 """
 """Client that goes on for longer than samples are apart. The socket is open until then."""
 
