@@ -40,7 +40,7 @@ def test_the_palette_finds_files_and_nodes(application: Application, page: Page)
     box.fill("other.toml")
     expect(choices.first).to_contain_text("deep/other.toml")
     box.press("Enter")
-    eventually(lambda: page.url.endswith("#/edit/deep/other.toml"), "the file")
+    expect(page).to_have_url(re.compile("#/edit/deep/other.toml$"))
 
 
 @pytest.mark.firefox
