@@ -12,9 +12,9 @@ use crate::reach::Known;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Folded {
     code: Vec<Instruction>,
-    /// By instruction of the object: the first that does the same, or what comes next.
+    /// The first instruction that does the same as each one of the object, or what comes next.
     places: Vec<usize>,
-    /// By instruction: that of the object.
+    /// The instruction of the object that each one stands for.
     origins: Vec<usize>,
 }
 

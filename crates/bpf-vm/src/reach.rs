@@ -85,7 +85,7 @@ fn step(at: usize, instruction: Instruction, mut known: Known, memory: &Memory, 
             CALL => {
                 if instruction.src == LOCAL {
                     open.push((imm as usize, [None; 17]));
-                    // It keeps registers 6 to 9 of its caller alone.
+                    // A function keeps registers 6 to 9 of its caller alone.
                     known[10..].fill(None);
                 }
                 let result = match (instruction.src, imm, known[1], known[4]) {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -101,11 +101,14 @@ class Capture:
         # Of each connection there are two directions at most.
         return list(dict.fromkeys(row["connection"] for row in self.largest(2 * most)))[:most]
 
-    def total(self, table: str, *columns: str) -> tuple[int, ...]:
-        """Sums of columns of a table, which is not read whole."""
+    def total(self, table: str, *columns: str, connection: int | None = None) -> tuple[int, ...]:
+        """Sums of columns of a table, which is not read whole: of one connection, or of all."""
         import polars as pl
 
-        (row,) = self.scan(table).select(pl.col(name).sum() for name in columns).collect().rows()
+        rows = self.scan(table)
+        if connection is not None:
+            rows = rows.filter(pl.col("connection") == connection)
+        (row,) = rows.select(pl.col(name).sum() for name in columns).collect().rows()
         return tuple(int(value or 0) for value in row)
 
     def places(self) -> dict[str, int]:
@@ -163,8 +166,4 @@ class Capture:
         """Limits of the figures of a connection, and of the whole file, the worst first."""
         from dumbbell.captures.warnings import of
 
-        def total(table: str, *columns: str) -> tuple[int, ...]:
-            rows = self.rows(table, [number])
-            return tuple(int(rows[name].sum() or 0) for name in columns)
-
-        return of(self.summary, total)
+        return of(self.summary, partial(self.total, connection=number))

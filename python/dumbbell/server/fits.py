@@ -200,7 +200,7 @@ async def _command_document(folder: Path, arguments: Sequence[str], request: Req
 def _content(child: Child, folder: Path) -> dict[str, Any]:
     if child.code != 0:
         what, *others = child.problem().replace(f"{folder}/", "").replace("./", "").split("\n") or ["it failed"]
-        # Of a text, the line that begins so is the hint; of a document, the second one.
+        # The hint of a text is the line that begins so, that of a document the second one.
         hints = [line.removeprefix("hint: ") for line in others if line.startswith("hint: ")] or others[1:]
         why = [line for line in others[:1] if not line.startswith("hint: ")]
         raise InputError(what, "".join(why), "\n".join(hints))

@@ -1,4 +1,4 @@
-// What is selected in a drawing, by ids that stay while the drawing changes.
+// The selection in a drawing, by ids that stay while the drawing changes.
 
 import type { Drawing } from "../kit/messages";
 

@@ -1,4 +1,4 @@
-// What stands in place of a view whose subject is not there: why, and a way on.
+// The text in place of a view whose subject is not there: why, and a way on.
 
 import type { ReactNode } from "react";
 import type { Problem } from "./messages";

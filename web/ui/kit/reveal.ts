@@ -1,4 +1,4 @@
-// What was asked for comes into sight: on a narrow page it may be far beneath.
+// A scroll to what was asked for: on a narrow page it may be far beneath.
 
 /** Pixels of a part that are to be seen at least. */
 const LEAST = 120;

@@ -56,7 +56,7 @@ export class Taken {
   }
 }
 
-/** What decides where words at a link stand, beside its ends. */
+/** Facts that decide where words at a link stand, beside its ends. */
 export interface Surroundings {
   /** Pixels between the link and the line through both nodes. */
   aside: number;

@@ -63,7 +63,7 @@ export function said(link: DrawnLink): string[] {
 /** A piece of a flow's line, in its colour, before its name. */
 export const KEY = "\u2014 ";
 
-/** What stands at a flow: its name, and its algorithm unless the name says it. */
+/** The words at a flow: its name, and its algorithm unless the name says it. */
 export function flowSaid({ name, congestion_control, protocol, connections }: DrawnFlow): string {
   const how = congestion_control ?? protocol;
   return [name, how === name ? "" : how, connections > 1 ? `\u00d7 ${connections}` : ""].filter(Boolean).join(" ");
